@@ -75,7 +75,7 @@ def test_what_the_management_server_says_is_understood(ndb):
 @pytest.mark.slow("a data node stops and starts")
 def test_a_node_that_is_shut_down_in_order(ndb, check):
     ndb.shut_down(4)
-    told = until(check, ("node group 0 has only node 3 left", "says that node 4 is not connected"), *STEADY)
+    told = until(check, ("node group 0 has only node 3 left", "node 4 is not connected"), *STEADY)
     said = told[-1]
     # Whether a look has seen that it was ordered is a matter of chance.
     assert (said.status == WARNING) == ("node 4 was shut down in order " in said.text)

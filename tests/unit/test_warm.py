@@ -1,6 +1,7 @@
 """What stallwatchd and its fronts send each other, and how commands of Nagios are split."""
 
 import asyncio
+import errno
 import os
 import select
 import shlex
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stallwatch.frame.deadline import UNKNOWN
-from stallwatch.warm import nagios, protocol, supervisor
+from stallwatch.warm import daemon, nagios, protocol, supervisor
 from stallwatch.warm.hand import Hand
 from stallwatch.warm.nagios import Front, read, words_of, written
 from stallwatch.warm.supervisor import Supervisor
@@ -173,6 +174,7 @@ def test_whether_the_processors_are_busy(short, busy):
 def test_many_workers_wait_for_a_server_of_this_host(monkeypatch, workers, running, ages, busy):
     """With two processors. ``running`` counts the supervisor, too; ``ages`` are those of the checks."""
     monkeypatch.setattr(supervisor, "_running", lambda: running)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     with socket.socket() as listener:
         one = Supervisor(listener, {})
         one._processors, one._hands = 2, dict.fromkeys(range(workers))
@@ -189,6 +191,26 @@ def test_many_workers_wait_for_a_server_of_this_host(monkeypatch, workers, runni
 def test_a_process_that_runs_is_counted():
     """This one runs."""
     assert supervisor._running() >= 1
+
+
+def test_what_runs_is_not_known_without_a_free_descriptor(monkeypatch):
+    def none_is_free(*_, **__):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("builtins.open", none_is_free)
+    assert supervisor._running() == 0
+
+
+def test_an_abstract_socket_has_no_file(tmp_path):
+    """It cannot be removed. systemd listens at one if it is told so."""
+    with socket.socket(socket.AF_UNIX) as abstract, socket.socket(socket.AF_UNIX) as other:
+        abstract.bind(f"\0stallwatch-{os.getpid()}")
+        assert daemon._file(abstract.getsockname()) is None
+        other.bind(str(tmp_path / "socket"))
+        before = daemon._file(other.getsockname())
+        os.utime(tmp_path / "socket")
+        assert before
+        assert daemon._file(other.getsockname()) == before
 
 
 def until(condition):

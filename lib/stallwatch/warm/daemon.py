@@ -24,26 +24,24 @@ _FIRST = 3  # sd_listen_fds(3)
 _SETTLES = 3.0  # seconds without a change after which an installation is complete
 
 
-def _look(path: str) -> tuple[int, int] | None:
-    """Give what another file at this path would not have; None: there is none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns
-
-
 class Installation:
     """The version on the disk: whether it is still the one that runs."""
 
     def __init__(self) -> None:
         self._path = stallwatch.__file__
-        self._loaded = self._seen = _look(self._path)
+        self._loaded = self._seen = self._look()
         self._since = 0.0
+
+    def _look(self) -> tuple[int, int] | None:
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns
 
     def is_current(self) -> bool:
         """Whether nothing else is installed, or it is still being installed: what runs is loaded whole."""
-        now, found = time.monotonic(), _look(self._path)
+        now, found = time.monotonic(), self._look()
         if found != self._seen:
             self._seen, self._since = found, now
         return found == self._loaded or now - self._since < _SETTLES
@@ -51,7 +49,7 @@ class Installation:
     @property
     def is_gone(self) -> bool:
         """Whether the package was removed."""
-        return _look(self._path) is None
+        return self._look() is None
 
 
 def parser() -> argparse.ArgumentParser:
@@ -102,10 +100,10 @@ def _serve(listener: socket.socket) -> NoReturn:
 
     os.umask(0o077)
     installation, place = Installation(), listener.getsockname()
-    socket_at_start = _look(place)
+    at_start = _file(place)
 
     def is_current() -> bool:
-        if socket_at_start and _look(place) != socket_at_start:
+        if at_start and _file(place) != at_start:
             print(f"stallwatchd: {place} was removed: start it again", file=sys.stderr)  # noqa: T201
             raise SystemExit(1)
         return installation.is_current()
@@ -118,6 +116,15 @@ def _serve(listener: socket.socket) -> NoReturn:
         os.environ[_INHERITED] = str(listener.fileno())
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - the new version of ourselves
     raise SystemExit(0)
+
+
+def _file(place: str | bytes) -> tuple[int, int] | None:
+    """Identify the file of a socket; None: there is none, or the socket is an abstract one."""
+    try:
+        found = os.stat(place)
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _listener(path: str) -> socket.socket:

@@ -194,7 +194,7 @@ class Supervisor:
             return True
         now = time.monotonic()
         begun = (now - hand.since < SHORT for hand in self._busy.values())
-        return self._are_many() and _running() > self._processors and self._are_enough(begun)
+        return self._are_many() and _running() > (os.cpu_count() or 1) and self._are_enough(begun)
 
     def _are_many(self) -> bool:
         return len(self._hands) >= FEW * self._processors
@@ -294,6 +294,7 @@ class Supervisor:
     def _finish(self) -> None:
         """Let the checks under way come to their end, and end all workers."""
         self._ends = True
+        self._watch_no_more(self._listener.fileno())
         for caller in list(self._callers.values()):
             self._drop(caller)
         for hand in self._idle:
@@ -301,8 +302,7 @@ class Supervisor:
         end = time.monotonic() + _ENDING
         while self._hands and (now := time.monotonic()) < end:
             for descriptor, _ in self._events.poll(_BUSY_TICK):
-                if found := self._hands.get(descriptor):
-                    self._hear(found)
+                self._handle(descriptor)
             for hand in self._hands.values():
                 hand.look(now)
         for hand in list(self._hands.values()):
@@ -312,6 +312,12 @@ class Supervisor:
 
 
 def _running() -> int:
-    """Count what runs on this host or waits for a processor: this process, too (proc(5), loadavg)."""
-    with open("/proc/loadavg", encoding="ascii") as file:
-        return int(file.read().split()[3].partition("/")[0])
+    """Count what runs on this host or waits for a processor: this process, too (proc(5), loadavg).
+
+    0: that is not known.
+    """
+    try:
+        with open("/proc/loadavg", encoding="ascii") as file:
+            return int(file.read().split()[3].partition("/")[0])
+    except OSError:  # as no descriptor is free
+        return 0
