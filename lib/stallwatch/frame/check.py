@@ -184,7 +184,7 @@ class Check:
         withheld.keep(value)
 
     def aside(self, sentence: str) -> None:
-        """Return this with -v, once, whatever is found: no matter of the server, and of no consequence."""
+        """Show this with -v, once, whatever is found: it is not about the server, and changes no state."""
         self._asides[sentence] = None
 
     def main(self, findings: Findings) -> NoReturn:

@@ -283,7 +283,7 @@ class Exit:
             self._leave(report, briefly)
 
     def _leave(self, report: Report, briefly: Report) -> NoReturn:
-        """Return what ``report`` gives, or ``briefly`` if somebody else has begun to leave and is late."""
+        """Leave with ``report``, or with ``briefly`` if another thread has begun to leave and is late."""
         own = get_ident()
         self._comers.append(own)
         if self._comers[0] != own:

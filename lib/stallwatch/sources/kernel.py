@@ -153,7 +153,7 @@ def disks() -> dict[str, Disk]:
 
 
 def _queues() -> dict[str, dict[str, int]]:
-    """Report each disk what psutil leaves out: what waits, how long, discards and flushes."""
+    """Return for each disk what psutil leaves out: what waits, how long, discards and flushes."""
     rows = (line.split() for line in _read("diskstats").splitlines())
     found = {name: [*map(counted, numbers)] for _, _, name, *numbers in rows if len(numbers) >= _WHOLE_LINE}
     return {

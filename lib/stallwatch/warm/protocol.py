@@ -67,5 +67,5 @@ def answered(status: int, text: str) -> bytes:
 
 
 def allowed(seconds: float) -> bytes:
-    """Return the front how long the check may still take."""
+    """Write how long the check may still take (``seconds``), as it is sent to the front."""
     return ALLOWED.pack(max(0, min(round(seconds * 1000), QUEUED - 1)))

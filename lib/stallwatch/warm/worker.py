@@ -87,7 +87,7 @@ class Worker:
         os.environ = asked.environment  # type: ignore[assignment] # noqa: B003
 
     def _begin(self, deadline: Deadline, report: Report) -> None:
-        """Return the caller and the supervisor how long a check may take whose arguments were understood."""
+        """Report to the caller and the supervisor when the check, whose arguments are valid, must end."""
 
         def tell() -> None:
             self._slot.begin(time.monotonic() + deadline.until_end(), deadline.seconds)

@@ -29,7 +29,7 @@ def password(path: str, errors: str = "strict") -> str:
 
 
 def tell(check: Check, path: str, *, secret: bool = True) -> None:
-    """Return with -v that everybody can read a ``secret``, or that others can change what a check is told.
+    """Warn with -v if everybody can read a ``secret``, or if others can change the file.
 
     That a group may read it is meant: /etc/stallwatch/mysql.cnf is root's and for the group nagios, 0640.
     """

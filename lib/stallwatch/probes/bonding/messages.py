@@ -32,7 +32,7 @@ def readings(bonds: Sequence[Bond], events: Sequence[Event], known: Container[st
 
 
 def new(names: Sequence[str]) -> Iterator[Fault]:
-    """Report of bonds that were not known before that nothing is known of what has happened to them."""
+    """Report bonds that were not known before: nothing is known yet of what happened to their links."""
     if names:
         yield Fault(State.OK, f"what happens to links of {listed(names)} is known from the next run on")
 

@@ -138,7 +138,7 @@ def processors(interval: Interval, several: int) -> Use | None:
 
 
 def _troubles(interval: Interval) -> Iterator[Trouble]:
-    """Report each network interface what went wrong; one whose counters began anew is left out."""
+    """Give for each network interface what went wrong; one whose counters began again is left out."""
     for name in interval.counts:
         kind, _, rest = name.partition(" ")
         interface, _, field = rest.rpartition(" ")

@@ -196,7 +196,7 @@ def more(found: Found, head: Head) -> Iterator[str]:
 
 
 def _not_named(head: Head) -> str:
-    """Report of whom no table of the server tells that it holds what others wait for."""
+    """Return that no table of the server names the holder, and who else it may be."""
     if head.beside:
         doubted = _names([one for one in head.together if not one.is_proven], last="or")
         return f"no table of the server names the holder: perhaps not {doubted}"

@@ -73,13 +73,13 @@ def without_rows(backup: Backup, tables: Mapping[Table, int], *, known: bool) ->
 
 
 def unfinished(backup: Backup, now: float) -> Fault:
-    """Report of the newest backup that it broke off."""
+    """Report that the newest backup broke off."""
     why = f"{backup.unfinished}, last written to {_rounded(now - backup.written)} ago"
     return Fault(State.CRITICAL, f"{title(backup)} was not finished", why, "check its log and free space")
 
 
 def running(backup: Backup, now: float, *, alone: bool) -> Fault:
-    """Report of the newest backup that it may be at work; that is wrong only if there is no other."""
+    """Report that the newest backup may be at work; that is wrong only if there is no other."""
     last = f"last written to {_rounded(now - backup.written)} ago"
     if not alone:
         return Fault(State.OK, f"a newer one is not finished yet, {last}: {title(backup)}")

@@ -73,7 +73,7 @@ def findings(
 
 
 def _not_judged(asking: Asking, chosen: Selection) -> Iterator[ProbeError]:
-    """Report of what there are no limits, where the server does not say how it is set up."""
+    """Report what has no limits, where the settings of the server are not known."""
     blind = [name for name in chosen.judged_sets if SETS[name].variables]
     if asking.failed and blind:
         what = f"not all of {', '.join(blind)} is judged, as its settings are not known: {asking.failed.what}"

@@ -134,7 +134,7 @@ class NodeLog:
             subject.keep()
 
     def _is_strange(self, head: bytes) -> None:
-        """Return what the file is that holds no line of NDB."""
+        """Note as a problem what a file without any line of NDB is, unless it is what ndb_mgm prints."""
         from stallwatch.probes.ndb_log.mgm_text import is_printed
 
         if not is_printed(head):

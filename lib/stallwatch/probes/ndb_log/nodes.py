@@ -99,7 +99,7 @@ class Nodes(Subject):
     def explain(
         self, node: int | None, why: str = "", advice: str = "", more: Sequence[str] = (), waited: float = 0.0
     ) -> None:
-        """Return why a node ended where more is known than the line of its end tells.
+        """Note why a node ended, where more is known than the line of its end shows.
 
         ``waited``: others waited for it for so many seconds before, and a stall of it can be why.
         """

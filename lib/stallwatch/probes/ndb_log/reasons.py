@@ -99,13 +99,13 @@ class Reasons(Subject):
         self._shutdown.foretell(line, why, advice + RESTART)
 
     def _on_isolated(self, match: re.Match[str], line: Line) -> None:
-        """Return why a node cut itself off that cannot end in time."""
+        """Note why a node that cut itself off did so, if it cannot end in time."""
         when, _, why, advice, _ = self._reasons.get(match["we"], _NOTHING)
         if why and 0 <= line.moment - when <= WINDOW:
             self._shutdown.explain(number(match["we"]), why, advice + RESTART)
 
     def _on_failed(self, match: re.Match[str], line: Line) -> None:
-        """Return why a node failed of which others say no more than that it did."""
+        """Note why a node failed, where other nodes log only that it did."""
         node = number(match["peer"] or match["node"])
         when, _, why, advice, waited = self._reasons.get(str(node), _NOTHING)
         if waited and 0 <= line.moment - when <= WINDOW:

@@ -98,7 +98,7 @@ def changed(appliers: Iterable[Process], scanning: Iterable[Scan]) -> set[str]:
 
 
 def keyless(asking: Asking, tables: Iterable[str]) -> dict[str, bool]:
-    """Report each table ("shop.orders") whether it has no key; of what is not found nothing is told."""
+    """Return for each table ("shop.orders") whether it has no key; tables that are not found are left out."""
     flavour = asking.server.flavour
     before = flavour.mariadb or flavour.version < _RENAMED
     found = {}
