@@ -293,7 +293,7 @@ def test_a_server_that_says_that_it_is_elsewhere(jvm_variant):
 def test_no_password_for_a_host_that_only_the_server_names(how, jvm_variant):
     jvm = jvm_variant("wrong-hostname")
     sentence = said(*of(jvm), *how, "-u", "monitor", "-p", "geheim", *GOOD, timeout=4)
-    assert "names as the place of the log-in 203.0.113.7:" in sentence
+    assert "sends the log-in to 203.0.113.7:" in sentence
     assert "not the host that was asked: the password was not sent" in sentence
     assert "use --rmi-host 203.0.113.7" in sentence
 

@@ -230,7 +230,7 @@ def test_mariadb_backup_prepared_and_not(mariadb, check, tmp_path):
     os.truncate(data, size // 2)
     said = check(copy, server=mariadb)
     assert said.status == 2, said.output
-    assert f"shop/orders.ibd: it has {size // 2} bytes, and its header names {size}" in said.text
+    assert f"shop/orders.ibd: it has {size // 2} bytes, and its header has a length of {size}" in said.text
     os.remove(data)
     said = check(copy, server=mariadb)
     assert said.status == 2, said.output

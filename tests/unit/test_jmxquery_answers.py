@@ -402,7 +402,7 @@ def test_a_host_to_log_in_at_that_java_will_not_take_is_named():
     with pytest.raises(jmx.UnreachableError) as refused:
         must_be_named(Reference("127.0.0.3", 7200, b"", tls=False), target, Deadline(60))
     assert refused.value.what == (
-        "127.0.0.1:7199 names as the place of the log-in 127.0.0.3:7200, not at --rmi-host 127.0.0.2, "
+        "127.0.0.1:7199 sends the log-in to 127.0.0.3:7200, not to --rmi-host 127.0.0.2, "
         "and --via jmxquery logs in there"
     )
     assert refused.value.advice == "use --via rmi, or --rmi-host 127.0.0.3 if that is right"

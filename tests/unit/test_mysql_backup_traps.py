@@ -255,7 +255,7 @@ def test_rows_that_were_counted_and_have_no_file_are_critical(check, tmp_path):
     made(tmp_path / "b" / "shop.other.00000.sql", "INSERT INTO `other` VALUES (1);\n")
     status, answer = check(tmp_path / "b")
     assert status == 2
-    assert "shop.orders: it has no file of rows, and metadata counts 100000" in first_line(answer)
+    assert "shop.orders: it has no file of rows, and metadata has 100000 rows" in first_line(answer)
     made(tmp_path / "b" / "shop.orders.00000.sql", "INSERT INTO `orders` VALUES (1);\n")
     assert check(tmp_path / "b")[0] == 0
 
@@ -328,7 +328,7 @@ def part_of_a_page(path):
     ("name", "harm", "said"),
     [
         ("shop/orders.ibd", empty, "it is empty"),
-        ("shop/orders.ibd", cut, "it has 32768 bytes, and its header names 65536"),
+        ("shop/orders.ibd", cut, "it has 32768 bytes, and its header has a length of 65536"),
         ("shop/orders.ibd", part_of_a_page, "65531 bytes are no whole pages"),
         ("ibdata1", empty, "it is empty"),
         ("ibdata1", os.remove, "it is not there"),

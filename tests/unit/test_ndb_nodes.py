@@ -1423,7 +1423,7 @@ def test_null_costs_its_subject_only(look, ndb):
     status, text = look("--unreachable", "critical")
     assert status == 2
     assert "ldm thread 2 of node 4 worked 99 %" in first_line(text)
-    assert "[UNKNOWN] ndbinfo shows no number as arbitrator" in text
+    assert "[UNKNOWN] ndbinfo: arbitrator is None, which is no number: " in text
     ndb.end(4)
     ndb.tables["restart_info"] = [
         {"node_id": 4, "node_restart_status": None, "node_restart_status_int": None}

@@ -299,7 +299,7 @@ def test_a_row_without_numbers_is_said_and_left_out(look, ndb):
     said = look()
     assert said.status == 1
     assert "KILL 28 " in said.text
-    assert "ndbinfo shows no number as inactive" in said.output
+    assert "ndbinfo: inactive is None, which is no number: " in said.output
     assert ", and 1 more row like it" in said.output
 
 

@@ -393,7 +393,7 @@ def test_a_lock_without_numbers_is_said_and_left_out(look, ndb, state):
     said = look()
     assert said.status == 1
     assert said.perfdata["lock_held"] == "8s;5"
-    assert "[UNKNOWN] ndbinfo shows no number as millis" in said.output
+    assert "[UNKNOWN] ndbinfo: millis is None, which is no number: " in said.output
     assert "KILL" not in said.output  # there may be another holder
 
 

@@ -47,5 +47,5 @@ def findings(
 def _not_known(server: Server, samples: Samples) -> ProbeError:
     what = f"{server.where} ({server.flavour.text}) does not show how full its redo log is"
     if samples.lacks_process:
-        return ProbeError(f"{what}: this version shows it to accounts with PROCESS only", "GRANT PROCESS")
+        return ProbeError(f"{what}: only accounts with PROCESS see it", "GRANT PROCESS")
     return ProbeError(what, "see whether SHOW ENGINE INNODB STATUS has a section LOG there")

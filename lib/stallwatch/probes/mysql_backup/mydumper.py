@@ -155,7 +155,7 @@ class _Names:
         """Find tables whose rows were counted, and have no file."""
         for name, count in self._rows.items():
             if count and name not in self._with_rows:
-                yield name, f"it has no file of rows, and metadata counts {count}"
+                yield name, f"it has no file of rows, and metadata has {count} rows"
 
     def doubts(self) -> tuple[str, ...]:
         """Report that there are tables in it and no rows."""

@@ -72,7 +72,7 @@ def _cut(file: File, *, prepared: bool) -> str:
     if file.size % _LEAST_PAGE:
         return f"{file.size} bytes are no whole pages"
     if prepared and (length := _length(backup_files.beginning(file, _HEADER))) > file.size:
-        return f"it has {file.size} bytes, and its header names {length}"
+        return f"it has {file.size} bytes, and its header has a length of {length}"
     return ""
 
 

@@ -168,7 +168,7 @@ class Shutdown(Peers):
         self._ordered["any"] = [line.moment, line.moment + WINDOW]
 
     def _on_completed(self, match: re.Match[str], line: lines.Line) -> None:
-        """Distinguish a stop by order from the end of a node that could not start: 9.7.2 calls both completed."""
+        """Distinguish a stop by order from a failed start: 9.7.2 calls both completed."""
         node, when = line.node, line.moment
         ordered = self.has_ordered(str(node), when) or self.has_ordered("any", when)
         since = self._ordered.get(str(node), [when])[0] if ordered else when

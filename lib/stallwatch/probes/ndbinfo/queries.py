@@ -193,7 +193,7 @@ def number(row: Row, column: str) -> float:
     if isinstance(value, int | float) and meant(value) is not None:
         return value
     raise ProbeError(
-        f"ndbinfo shows no number as {column}, but {value!r}: {row}", "check that server's ndbinfo"
+        f"ndbinfo: {column} is {value!r}, which is no number: {row}", "check that server's ndbinfo"
     )
 
 

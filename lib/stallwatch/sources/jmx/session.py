@@ -38,10 +38,10 @@ def must_be_named(server: Reference, target: Target, deadline: Deadline) -> None
         with suppress(OSError):
             if named and named != AS_SERVER_SAYS and same_host(named, server.host, deadline.left):
                 return
-    says = f"{target.where} names as the place of the log-in {place(server.host, server.port)}"
+    says = f"{target.where} sends the log-in to {place(server.host, server.port)}"
     if target.via == "jmxquery" and target.rmi_host not in (None, AS_SERVER_SAYS):
         raise UnreachableError(
-            f"{says}, not at --rmi-host {target.rmi_host}, and --via jmxquery logs in there",
+            f"{says}, not to --rmi-host {target.rmi_host}, and --via jmxquery logs in there",
             f"use --via rmi, or --rmi-host {server.host} if that is right",
         )
     raise UnreachableError(

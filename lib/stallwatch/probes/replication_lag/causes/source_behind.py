@@ -90,7 +90,7 @@ def _down(above: Upstream, who: str, ask: str) -> tuple[str, str] | None:
 
 
 def _connecting(channel: Channel, who: str, ask: str) -> tuple[str, str]:
-    """Return why a receiver that keeps trying has no connection: its source refuses it, or does not answer."""
+    """Return why a receiver that keeps trying has no connection: its source refuses it or is silent."""
     errno, source = channel.receiver.errno, channel.source
     if not errno:
         return f"the receiver of {who} is connecting to {source}", f"check that {source} answers"
