@@ -248,6 +248,13 @@ def test_threads_that_are_not_there_have_no_idle_time(idle):
     assert told.unread == []
 
 
+@pytest.mark.parametrize(("idle", "said"), [(math.nan, "nan"), (None, "null")])
+def test_only_the_control_plane_may_have_no_threads(idle, said):
+    name = "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent"
+    (why,) = found({name: {"Value": idle}}).unread
+    assert why.what == f"Value of {name} is {said}, which is not a number"
+
+
 # What is asked
 
 

@@ -408,8 +408,14 @@ def test_the_former_names_of_the_options_of_samples_still_work(look):
     assert status == 0
     assert "(3 of 5 samples, time was short)" in first_line(text)
     assert "[OK] --samples is now --count; both work" in text
-    assert "[OK] --every is now --spread, the time of all samples; both work" in text
+    assert "[OK] --every is now --spread, the time between two samples times --count; both work" in text
     assert "--every" not in look("--help")[1]
+
+
+def test_the_former_option_of_samples_does_not_override_the_new_one(look):
+    status, text = look("--spread", "3s", "--every", "700ms")
+    assert status == 3
+    assert "--every and --spread exclude each other: give --spread alone" in text
 
 
 @pytest.mark.parametrize("samples", ["1", "0", "-3", "x", "101", "2.5", "9" * 50])

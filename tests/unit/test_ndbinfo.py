@@ -312,5 +312,5 @@ def test_names_of_nodes():
 @pytest.mark.parametrize("uptime", [None, "soon", float("nan")])
 def test_what_is_no_number_is_said(ndb, uptime):
     ndb.node(4)["uptime"] = uptime
-    with pytest.raises(ProbeError, match="ndbinfo: uptime is .*, which is no number: "):
+    with pytest.raises(ProbeError, match=r"ndbinfo: uptime is .*, which is no number: "):
         seen(ndb)

@@ -140,8 +140,8 @@ def _number(reader: Reader, place: Place, attribute: str) -> float | None:
     """Read a number; a negative one is how servers say that there is none. Raises ProbeError."""
     bean = place.bean
     value = reader.value(bean, attribute)
-    if place.number == "idle" and (value is None or (isinstance(value, float) and math.isnan(value))):
-        return None  # of no threads: Kafka's control plane without a listener of its own (3.9 with ZooKeeper)
+    if place.number == "idle" and place.name == place.family.absent and _is_nothing(value):
+        return None
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, int) and abs(value) > _LARGEST:
@@ -149,6 +149,11 @@ def _number(reader: Reader, place: Place, attribute: str) -> float | None:
     if isinstance(value, int | float) and is_number(value):
         return value if value >= 0 else None
     raise ProbeError(f"{attribute} of {bean} is {_said(value)}, which is not a number")
+
+
+def _is_nothing(value: Value) -> bool:
+    """Whether this is an average of no threads: NaN, which Jolokia sends as null."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _said(value: Value) -> str:

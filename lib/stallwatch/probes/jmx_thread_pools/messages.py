@@ -172,13 +172,17 @@ def _totals(observed: Sequence[Observation]) -> Iterator[Reading]:
     """Give numbers over all pools, whose labels do not depend on what pools there are today."""
     pools = [one.pool for one in observed]
     for name, of, values in (
-        ("active", "in use", [pool.active for pool in pools]),
-        ("pending", "tasks in queues", [pool.pending for pool in pools]),
-        ("blocked", "tasks or threads blocked", [pool.blocked for pool in pools]),
-        ("blocked_new", "tasks blocked since the last run", [one.blocked_new for one in observed]),
+        ("active", ("in use", "in use"), [pool.active for pool in pools]),
+        ("pending", ("task in queues", "tasks in queues"), [pool.pending for pool in pools]),
+        ("blocked", ("task or thread blocked", "tasks or threads blocked"), [pool.blocked for pool in pools]),
+        (
+            "blocked_new",
+            ("task blocked since the last run", "tasks blocked since the last run"),
+            [one.blocked_new for one in observed],
+        ),
     ):
         if known := [value for value in values if value is not None]:
-            what = f"all pools together: {sum(known):.0f} {of}"
+            what = f"all pools together: {_count(round(sum(known)), *of)}"
             yield Reading(f"total_{name}", sum(known), label=name, what=what, in_table=True)
     if shares := [pool.busy for pool in pools if pool.busy is not None]:
         what = f"the busiest pool uses {max(shares):.0f} % of its threads or connections"

@@ -58,6 +58,7 @@ class Family(NamedTuple):
         ""  # the pool whose idle time is that of two, added up, if there are all MBeans of ``sums_with``
     )
     sums_with: tuple[str, ...] = ()
+    absent: str = ""  # the pool that may have no threads: its idle time is no number then
     settles: float = 0  # seconds after the start of the JVM until averages are of what they say
 
     def meaning(self, pool: str) -> Meaning:
