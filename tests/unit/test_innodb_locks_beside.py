@@ -146,6 +146,7 @@ def test_an_old_transaction_tells_what_purge_keeps_for_it(look):
 
 @pytest.mark.parametrize(("then", "now", "says"), [
     (120_000, 170_000, "history list: 170 000 transactions to purge, 50 000 more than 1 min ago"),
+    (120_000, 120_000, "history list: 120 000 transactions to purge, as many as 1 min ago"),
     (120_000, 119_500, "history list: 120 000 transactions to purge, 500 fewer than 1 min ago"),
 ])  # fmt: skip
 def test_what_the_history_list_grows_by_is_told_from_the_second_run_on(look, then, now, says):
@@ -329,6 +330,13 @@ def test_of_several_heads_the_one_that_is_not_just_killed_comes_first(look, chan
     server.transactions[0] |= changes
     found = look(server)[1]
     assert says in found.replace("2 million", "2,000,000"), found
+
+
+def test_of_several_heads_the_rollback_of_one_without_a_connection_is_named_in_words(look):
+    server = shared(20, 21)
+    server.transactions[0] |= {"process": 0, "trx_state": "ROLLING BACK"}
+    text = look(server)[1]
+    assert " - wait for the rollback of the transaction without a connection | " in text
 
 
 def test_all_of_many_heads_are_named_below(look):

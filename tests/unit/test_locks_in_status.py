@@ -1,5 +1,7 @@
 """Waits for rows as SHOW ENGINE INNODB STATUS lists them, where so many wait that INNODB_TRX costs much."""
 
+import re
+
 import pytest
 from captured_runs import Runs, numbers
 from locked_server import HEAD, WAITER, Locked, row
@@ -76,6 +78,32 @@ def test_of_several_that_can_all_are_named_and_none_is_to_be_killed_unseen(look)
     assert "connection 22 or 40 probably blocks at least 2 others for up to 14 s (limit 10 s) on shop" in text
     assert " - check which of them has it, then end that one alone | " in text
     assert "  no table of the server names the holder: perhaps not connection 22 or 40\n" in text
+
+
+def test_a_suspect_that_kill_does_not_help_against_is_not_to_be_killed(look):
+    server = crowded(re.sub(r"(?m)^(\d+ lock struct)", r"ROLLING BACK \1", status((HEAD, 15))))
+    assert "  next step: wait for the rollback: KILL does not help\n" in look(server)[1]
+    prepared = crowded(status((HEAD, 15)))
+    prepared.digest = "XA PREPARE ?"
+    text = look(prepared, state=False)[1]
+    assert "  next step: end it by XA COMMIT or XA ROLLBACK: KILL leaves it prepared\n" in text
+
+
+def test_suspects_of_whom_kill_may_not_help_are_not_simply_to_be_ended(look):
+    server = crowded(status((HEAD, 15), (40, 30)))
+    server.listed.append(row(40, "report", "Sleep", 30))
+    server.digest = "XA PREPARE ?"
+    assert " - check which of them has it | " in look(server)[1]
+
+
+def test_each_of_several_may_have_one_of_several_rows(look):
+    text = status((HEAD, 15), (40, 30))
+    server = crowded("heap no 3".join(text.rsplit("heap no 2", 1)))
+    server.listed.append(row(40, "report", "Sleep", 30))
+    text = look(server)[1]
+    assert "connections 22 and 40 probably block at least 2 others for up to 14 s (limit 10 s) on " in text
+    assert " - check them, then KILL 22 and 40 | " in text
+    assert "that one alone" not in text
 
 
 def test_of_many_that_can_nobody_is_named(look):

@@ -67,7 +67,16 @@ class Head(NamedTuple):
 
     @property
     def are_suspects(self) -> bool:
-        """Whether one of several has what others wait for, and nothing tells which."""
+        """Whether one of several has what others wait for, and nothing tells which.
+
+        Of several rows that are waited for each may have one.
+        """
+        rows = {one.row for head in self.together for one in head.waits}
+        return self.are_doubted and len(rows) == 1
+
+    @property
+    def are_doubted(self) -> bool:
+        """Whether there are several, and no table of the server names any of them."""
         return bool(self.beside) and not any(one.is_proven for one in self.together)
 
 
@@ -145,11 +154,11 @@ def _together(found: Sequence[Head]) -> list[Head]:
     for one in found:
         groups.setdefault(tuple(one.behind), []).append(one)
     together = (first._replace(beside=tuple(others)) for first, *others in groups.values())
-    return [one._replace(certain=_least(one)) if one.are_suspects else one for one in together]
+    return [one._replace(certain=_least(one)) if one.are_doubted else one for one in together]
 
 
 def _least(head: Head) -> float:
-    """Return for how long each of several has been able to block others, as one of them does."""
+    """Return for how long each of several has been able to block others, as at least one of them does."""
     return min(one.certain for one in head.together)
 
 

@@ -101,7 +101,8 @@ def advice(found: Found, head: Head) -> str:
         return words.WAIT_FOR_ROLLBACK
     is_known = head.is_proven and head.process
     if head.connection and not is_known and not (head.process and not head.process.is_client):
-        return words.check_first(head.connection)
+        said = transactions.end(found, head.connection, head.process, head.transaction)
+        return words.check_first(head.connection) if said.startswith("KILL ") else said
     if head.process and head.process.is_client:
         if _moves(head):
             return f"look again: if {head.connection} is still at the head, KILL {head.connection}"
@@ -134,13 +135,20 @@ def _names(heads: Sequence[Head], last: str = "and") -> str:
 def _for_all(found: Found, head: Head) -> str:
     """Return how all of several heads are made to let go: first those that must not just be killed."""
     if head.are_suspects:
-        clients = all(one.process and one.process.is_client for one in head.together)
-        return "check which of them has it" + ", then end that one alone" * clients
+        can_end = all(_ends_by_kill(found, one) for one in head.together)
+        return "check which of them has it" + ", then end that one alone" * can_end
     for one in head.together:
         if said := _not_just_killed(found, one):
             return said
     kill = f"KILL {listed(_ids(head))}"
     return kill if head.are_proven else f"check them, then {kill}"
+
+
+def _ends_by_kill(found: Found, one: Head) -> bool:
+    """Whether it is a client's, and KILL is the first choice for it."""
+    is_client = one.process and one.process.is_client
+    said = transactions.end(found, one.connection, one.process, one.transaction)
+    return bool(is_client and said.startswith("KILL "))
 
 
 def _not_just_killed(found: Found, one: Head) -> str:
@@ -157,7 +165,7 @@ def _not_just_killed(found: Found, one: Head) -> str:
     if one.process and one.process.is_client and not one.is_proven:
         return f"check {number}, then {said}"
     for words_, with_its_name in _OF_ONE:
-        said = said.replace(words_, with_its_name.format(number))
+        said = said.replace(words_, with_its_name.format(number or "the transaction without a connection"))
     return said
 
 

@@ -103,6 +103,6 @@ def undo(found: Found, one: Transaction) -> Iterator[str]:
         grown = ""
         if found.grown:
             more, seconds = found.grown
-            than = f"{say_count(abs(more))} {'more' if more >= 0 else 'fewer'}"
-            grown = f", {than} than {say_duration(seconds)} ago"
+            than = f"{say_count(abs(more))} {'more' if more > 0 else 'fewer'} than" if more else "as many as"
+            grown = f", {than} {say_duration(seconds)} ago"
         yield f"history list: {say_count(found.history)} transactions to purge{grown}"

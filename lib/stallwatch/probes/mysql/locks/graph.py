@@ -26,6 +26,7 @@ class Wait(NamedTuple):
     release: str = "commit"  # what lets go of it, in "let it commit"
     certain: bool = True  # whether a table of the server says so
     queued: bool = False  # waits behind one that waits itself, and has no lock yet
+    row: str = ""  # which of all rows, where nothing tells for certain who has it
 
     @property
     def said(self) -> str:

@@ -93,7 +93,8 @@ def waits(
 ) -> Iterator[Wait]:
     """Let all wait for the only one that has rows, does not wait, and is older than the longest wait.
 
-    Nothing tells pairs, so that is probable only. ``most`` is how many of them there may be: one has it.
+    Nothing tells pairs, so that is probable only. ``most`` is how many of them there may be: one has it, or
+    each has one of several rows.
     """
     waiting = [one for one in transactions if one.waiting is not None]
     longest = max((one.waiting or 0.0 for one in waiting), default=0.0)
@@ -101,4 +102,5 @@ def waits(
     for one in waiting if len(heads) <= most else ():
         on, key = tables.get(one.row, ("", ""))
         for head in heads:
-            yield Wait(one.process, head.process, ROW, "row lock", on, key, certain=False)
+            row = one.row or f"of {one.process}"
+            yield Wait(one.process, head.process, ROW, "row lock", on, key, certain=False, row=row)
