@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from http_server import answer, serving
+from stallwatch import withheld
 from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx import jolokia
@@ -28,6 +29,14 @@ def told(value):
 
 def refused(kind, text="", status=404):
     return {"status": status, "error_type": kind, "error": f"{kind} : {text}" if text else kind}
+
+
+def nested(depth):
+    """A list in a list, so deep."""
+    found = []
+    for _ in range(depth):
+        found = [found]
+    return found
 
 
 def agent(reply):
@@ -159,6 +168,99 @@ def test_errors_are_told_apart():
         "Forbidden": "the agent's policy forbids it, Exception: Reading attribute is forbidden",
         "Odd": "an error",
     }
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        refused(f"boom {SECRET}", "x"),
+        refused("java.lang.Error", f"at {SECRET}"),
+        {"status": 500, "error_type": SECRET},
+        {"status": SECRET, "error": SECRET},
+    ],
+    ids=["class", "text", "class alone", "status"],
+)
+def test_no_part_of_an_answer_shows_the_password(reply):
+    withheld.keep(SECRET)
+    try:
+        ((found,), _) = values_of(lambda _: reply, ("a:b=c", ["X"]), user="me", password=SECRET)
+    finally:
+        withheld.end()
+    assert isinstance(found["X"], jmx.UnreadableError)
+    assert SECRET not in found["X"].what
+
+
+def test_a_version_does_not_show_the_password():
+    about = {"agent": f"v {SECRET}", "protocol": SECRET}
+    traced = []
+    withheld.keep(SECRET)
+    try:
+        with serving(lambda *_: answer([told(about)])) as asked:
+            target = jmx.Target(*asked.place, JOLOKIA, via="jolokia", user="me", password=SECRET)
+            jolokia.Client(target, Deadline(5), traced.append).close()
+    finally:
+        withheld.end()
+    assert "is Jolokia" in traced[-1]
+    assert SECRET not in "".join(traced)
+
+
+@pytest.mark.parametrize("found", [{"x": 1}, ["11"], [True], "none"], ids=repr)
+def test_deadlocked_threads_that_are_none_are_no_all_clear(found):
+    with (
+        serving(agent(lambda _: told(found))) as asked,
+        connect(asked) as server,
+        pytest.raises(jmx.UnreadableError, match="no list of numbers came"),
+    ):
+        server.deadlocked_threads()
+
+
+@pytest.mark.parametrize(("found", "threads"), [(None, []), ([], []), ([11, 12], [11, 12])])
+def test_deadlocked_threads(found, threads):
+    with serving(agent(lambda _: told(found))) as asked, connect(asked) as server:
+        assert server.deadlocked_threads() == threads
+
+
+def test_a_domain_that_is_not_there_has_no_beans():
+    reply = refused("javax.management.InstanceNotFoundException", "No domain nosuch")
+    with serving(agent(lambda _: reply)) as asked, connect(asked) as server:
+        assert server.beans("nosuch:*") == []
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://h:8/x?a=1", "http://h:8/x"),
+        ("/other", "/other"),
+        ("http://u:p@h/x", "http://h/x"),
+        ("http://u:s3cr@t@h/x", "another place"),
+        ("http://u:p/w@h", "another place"),
+        ("http://h/x?u:p@i", "http://h/x"),
+    ],
+)
+def test_a_redirect_shows_no_login(url, shown):
+    assert http._without_login(url) == shown
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"indexNames": ["a"], "values": [{"a": 1, "t": "[Object limit exceeded]"}]},
+        {"plain": "[Object limit exceeded]", "opaque": 1, "acquire": 1},
+        {"indexNames": ["a"], "values": [{"a": nested(300)}]},
+        {"seconds": 1, "nano": 10**400, "units": [], "zero": False, "negative": False},
+        {"epochSecond": 10**30, "nano": 0},
+        {"mostSignificantBits": 1 << 64, "leastSignificantBits": 0},
+    ],
+    ids=["row", "atomic", "deep", "huge", "instant", "uuid"],
+)
+def test_parts_of_objects_are_read_like_all_others(value):
+    with pytest.raises(jmx.UnreadableError):
+        plain(value, 0, lambda _: None)
+
+
+def test_an_object_name_in_a_row_is_a_text():
+    table = {"indexNames": ["a"], "values": [{"a": 1, "of": {"objectName": "d:t=1"}}]}
+    assert plain(table, 0, lambda _: None) == {"1": {"a": 1, "of": "d:t=1"}}
 
 
 def test_many_attributes_go_in_one_round_trip():

@@ -113,14 +113,15 @@ class Client:
         if isinstance(told, _RefusedError):
             if told.status == _DENIED and not told.text.startswith("Command type"):
                 raise forbidden(self.where, withheld.message(told.text))
-            self._trace(f"{self.where} does not show its version: {told.text}")
+            self._trace(f"{self.where} does not show its version: {withheld.message(told.text)}")
             return
         about = _map(told)
         if "protocol" not in about:
             raise not_json(self.where, json.dumps(told).encode())
         most = str(_map(about.get("config")).get("maxCollectionSize", ""))
         self._most = int(most) if re.fullmatch("[0-9]{1,9}", most) else 0
-        self._trace(f"{self.where} is Jolokia {about.get('agent')}, protocol {about['protocol']}")
+        version = withheld.data(f"{about.get('agent')}, protocol {about['protocol']}")
+        self._trace(f"{self.where} is Jolokia {version}")
 
     def domains(self) -> list[str]:
         """Give the domains of all beans, sorted."""
@@ -148,7 +149,10 @@ class Client:
         request: dict[str, Any] = {"type": "list", "config": {"maxDepth": 3}}
         if one_domain := not ObjectName(wanted.domain, {}).is_pattern:
             request = {"type": "list", "path": _path(wanted.domain), "config": {"maxDepth": 2}}
-        found = _map(self._one(request, f"the MBeans {pattern}"))
+        try:
+            found = _map(self._one(request, f"the MBeans {pattern}"))
+        except NoSuchBeanError:  # there is no such domain
+            return []
         domains = {wanted.domain: found} if one_domain else found
         for some in (found, *domains.values()):
             self._must_be_all(_map(some), f"the MBeans {pattern}")
@@ -196,7 +200,11 @@ class Client:
         operation = "findDeadlockedThreads"
         request = {"type": "exec", "mbean": _THREADING, "operation": operation}
         found = self._one(request, _THREADING, operation)
-        return [number for number in found if isinstance(number, int)] if isinstance(found, list) else []
+        if found is None:
+            return []
+        if not isinstance(found, list) or any(type(one) is not int for one in found):
+            raise UnreadableError(f"{operation} of {_THREADING} cannot be read: no list of numbers came")
+        return found
 
     def _values(self, several: list[tuple[str, Sequence[str]]]) -> Iterator[Values | JmxError]:
         asked = list(dict.fromkeys((name, one) for name, attributes in several for one in attributes))
@@ -247,7 +255,7 @@ class Client:
             answers = self._answers(questions, alone=alone)
         except SilentError:
             if alone or not self._answers_at_all():
-                raise self._silent(questions) from None
+                raise self._silent(questions, time.monotonic() - begun) from None
             if part or len(questions) == 1:
                 waited = say_duration(time.monotonic() - begun)
                 return [UnreadableError(f"no answer within {waited}") for _ in questions]
@@ -268,7 +276,7 @@ class Client:
     def _answers(self, questions: Sequence[_Question], *, alone: bool) -> list[Any]:
         """Send questions and take the answers apart; raises SilentError, SpoiledError, TooLongError."""
         left = self._deadline.left()
-        wait = max(left - _PROOF, left / 2) if alone else min(left / 2, _PATIENCE)
+        wait = left if alone else min(left / 2, _PATIENCE)
         body = json.dumps([one.request for one in questions]).encode()
         octets = self._agent.post(body, self._deadline.part(wait))
         if octets[:1] not in (b"[", b"{"):
@@ -292,10 +300,11 @@ class Client:
             return False
         return True
 
-    def _silent(self, questions: Sequence[_Question]) -> UnreachableError:
+    def _silent(self, questions: Sequence[_Question], waited: float) -> UnreachableError:
         first = " of ".join(filter(None, (questions[0].attribute, questions[0].name)))
         more = f" and {len(questions) - 1} more" if len(questions) > 1 else ""
-        within = say_duration(self._deadline.seconds)
+        whole = self._deadline.seconds
+        within = say_duration(whole if waited > whole / 2 else round(waited, 1))
         return UnreachableError(
             f"{self.where} has not answered within {within}: asked for {first}{more}", _SLOW
         )
@@ -363,7 +372,7 @@ def _reason(failure: Exception) -> str:
     if kind.startswith("javax.management.Runtime") and text:  # it wraps another one, whose name comes next
         kind, _, text = text.partition(": ")
     kind = kind.rpartition(".")[2]
-    said = shorten(f"{kind}: {withheld.message(text)}" if text else kind, _LONGEST)
+    said = shorten(withheld.message(f"{kind}: {text}" if text else kind), _LONGEST)
     if failure.status != _DENIED:
         return said
     return f"this user may not, {said}" if kind == _SECURITY else f"the agent's policy forbids it, {said}"

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 MOST = 8 << 20  # bytes of an answer; names and classes of the 11 718 beans of a Cassandra 5 fit
 _TLS_ALERT = b"\x15\x03"  # what a TLS server says to plain text
 _LONGEST = 200  # bytes of what others say
-_OK, _MOVED, _WRONG, _DENIED, _FORBIDDEN, _NOT_FOUND = 200, 300, 400, 401, 403, 404
+_OK, _DENIED, _FORBIDDEN, _NOT_FOUND = 200, 401, 403, 404
+_REDIRECTS = (301, 302, 303, 307, 308)
+_NO_POST = (405, 501)  # of a server that only gives pages
 _PORT = "give the port of Jolokia with -P, usually 8778 and never the JMX port; if it wants TLS, use --tls"
 _NO_TLS = "check that this is the port of https"
 _PATH = "give Jolokia's URL with -U, such as http://HOST:PORT/actuator/jolokia"
@@ -216,7 +218,7 @@ class Agent:
         """Return what an answer means that has another status than 200."""
         where, user, status = self.where, self._target.user, response.status
         said = _text(octets) or _said(response.reason)
-        if _MOVED <= status < _WRONG:
+        if status in _REDIRECTS:
             there = _without_login(response.headers.get("Location", "nowhere"))
             what = f"{where} redirects {self._target.name} to {_said(there)}: nothing was sent there"
             return UnreachableError(what, "if that is right, give that URL with -U")
@@ -227,8 +229,10 @@ class Agent:
             return UnreachableError(f"{where} denied access to the user {user}", advice)
         if status == _FORBIDDEN:
             return forbidden(where, said)
-        if status == _NOT_FOUND:
-            return UnreachableError(f"{where} has no {self._target.name}: {said}", _PATH)
+        if status in (_NOT_FOUND, *_NO_POST):
+            lacks = f"has no {self._target.name}: {said}"
+            other = f"does not answer as Jolokia does: HTTP {status}, {said}"
+            return UnreachableError(f"{where} {lacks if status == _NOT_FOUND else other}", _PATH)
         return UnreachableError(
             f"{where} answered HTTP {status}: {said}", "look into its log, and for a proxy in between"
         )
@@ -256,7 +260,7 @@ def _text(octets: bytes) -> str:
         pass
     text = octets[:4096].decode(errors="replace")
     title = re.search(r"(?is)<title[^>]*>(.*?)</title>", text)
-    return _said(title[1] if title else text)
+    return _said(title[1] if title else re.sub(r"<[^>]*>", " ", text))
 
 
 def _said(text: str) -> str:
@@ -264,5 +268,6 @@ def _said(text: str) -> str:
 
 
 def _without_login(url: str) -> str:
-    """Take user and password from a URL, and what stands behind ``?``."""
-    return re.sub(r"//[^/@]*@", "//", url).partition("?")[0]
+    """Take user and password from a URL, and what stands behind ``?``; where that is in doubt, all of it."""
+    plain = re.fullmatch(r"([^@?#]*//)(?:[^/@?#]*@)?([^@?#]*)(?:[?#].*)?|([^@?#]*)", url)
+    return "another place" if plain is None else plain[3] if plain[1] is None else plain[1] + plain[2]

@@ -54,7 +54,7 @@ def plain(told: Any, most: int, keep: Callable[[int], None]) -> Value:
     converter = _Converter(most)
     try:
         value = converter.value(told, 0)
-    except (TypeError, ValueError, KeyError) as error:
+    except (TypeError, ValueError, KeyError, ArithmeticError) as error:
         raise UnreadableError(f"it makes no sense ({type(error).__name__})") from None
     keep(converter.spent)
     return value
@@ -91,12 +91,20 @@ class _Converter:
         if isinstance(told, list):
             self._spend(LIST)
             return [self.value(one, depth + 1) for one in told]
-        for keys, read in _SHAPES:
-            if keys == told.keys():
-                return read(told)
         self._spend(LIST + DICT + sum(ENTRY + TEXT + len(key) for key in told))
-        found = {key: self.value(one, depth + 1) for key, one in told.items()}
+        part = self._all if told.keys() == _TABLE else self.value
+        found = {key: part(one, depth + 1) for key, one in told.items()}
+        for keys, read in _SHAPES:
+            if keys == found.keys():
+                return read(found)
         return _of_several_indexes(found) or found
+
+    def _all(self, told: Any, depth: int) -> Value:
+        """Convert a part of a table, of which all rows are sent."""
+        if not isinstance(told, list):
+            return self.value(told, depth)
+        self._spend(LIST)
+        return [self.value(one, depth + 1) for one in told]
 
     def _spend(self, size: int) -> None:
         self.spent += size
@@ -144,16 +152,24 @@ def _integer(told: Any) -> int:
     return int(told["bigint"])
 
 
+def _number(told: Any) -> int:
+    """Give a number of 64 bits at most, as Java has it; ValueError: it is none."""
+    if type(told) is not int or not -(1 << 63) <= told < 1 << 63:
+        raise ValueError(type(told))
+    return told
+
+
 def _table(told: Any) -> Value:
     """Read a table one of whose indexes has parts."""
     return {",".join(written(row[name]) for name in told["indexNames"]): row for row in told["values"]}
 
 
+_TABLE = {"indexNames", "values"}
 # What objects of the JDK are sent as: 1.7.2 shows what all getters of an object give.
 _SHAPES: tuple[tuple[set[str], Callable[[Any], Value]], ...] = (
     ({"objectName"}, lambda told: str(told["objectName"])),
     ({"bigint"}, _integer),
-    ({"indexNames", "values"}, _table),
+    (_TABLE, _table),
     ({"name", "interfaces"}, lambda told: str(told["name"])),  # a class
     (
         {"name", "length", "canonicalPath", "exists", "lastModified", "directory"},
@@ -161,12 +177,15 @@ _SHAPES: tuple[tuple[set[str], Callable[[Any], Value]], ...] = (
     ),
     (
         {"mostSignificantBits", "leastSignificantBits"},
-        lambda told: uuid(told["mostSignificantBits"], told["leastSignificantBits"]),
+        lambda told: uuid(_number(told["mostSignificantBits"]), _number(told["leastSignificantBits"])),
     ),
-    ({"epochSecond", "nano"}, lambda told: iso(told["epochSecond"], told["nano"])),  # 1.7.2: an Instant
+    (
+        {"epochSecond", "nano"},
+        lambda told: iso(_number(told["epochSecond"]), _number(told["nano"])),
+    ),  # 1.7.2: an Instant
     (
         {"seconds", "nano", "units", "zero", "negative"},
-        lambda told: told["seconds"] + told["nano"] / 1e9,  # a Duration
+        lambda told: _number(told["seconds"]) + _number(told["nano"]) / 1e9,  # a Duration
     ),
     *(
         ({"plain", "opaque", "acquire", *more}, lambda told: told["plain"])  # an AtomicInteger, AtomicBoolean
