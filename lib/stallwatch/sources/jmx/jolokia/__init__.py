@@ -276,7 +276,7 @@ class Client:
     def _answers(self, questions: Sequence[_Question], *, alone: bool) -> list[Any]:
         """Send questions and take the answers apart; raises SilentError, SpoiledError, TooLongError."""
         left = self._deadline.left()
-        wait = left if alone else min(left / 2, _PATIENCE)
+        wait = max(left - _PROOF, left / 2) if alone else min(left / 2, _PATIENCE)
         body = json.dumps([one.request for one in questions]).encode()
         octets = self._agent.post(body, self._deadline.part(wait))
         if octets[:1] not in (b"[", b"{"):
