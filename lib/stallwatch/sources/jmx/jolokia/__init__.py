@@ -53,6 +53,7 @@ _TOGETHER = 32 * 1024  # bytes of questions in one body; proxies may take no mor
 _PARTS = 10  # into which questions are parted if one of them spoils or delays the answer
 _PATIENCE = 3.0  # seconds for an answer while other questions wait
 _PROOF = 0.5  # seconds to see whether the agent answers at all
+_MOST_OF = 0.8  # of the time that is left, for a question that has no other beside it
 _LONGEST = 4000  # bytes of what an exception says
 _SETTINGS = {"includeStackTrace": "false", "includeRequest": False, "canonicalNaming": False}
 _DATE = re.compile(r"[+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)")
@@ -276,7 +277,7 @@ class Client:
     def _answers(self, questions: Sequence[_Question], *, alone: bool) -> list[Any]:
         """Send questions and take the answers apart; raises SilentError, SpoiledError, TooLongError."""
         left = self._deadline.left()
-        wait = max(left - _PROOF, left / 2) if alone else min(left / 2, _PATIENCE)
+        wait = max(left - _PROOF, _MOST_OF * left) if alone else min(left / 2, _PATIENCE)
         body = json.dumps([one.request for one in questions]).encode()
         octets = self._agent.post(body, self._deadline.part(wait))
         if octets[:1] not in (b"[", b"{"):
