@@ -190,6 +190,13 @@ def test_no_part_of_an_answer_shows_the_password(reply):
     assert SECRET not in found["X"].what
 
 
+def test_a_class_is_not_cut_within_the_password():
+    password = "Tr0ub.4dor3x"
+    sent = refused(f"x.{password}", "boom")
+    ((found,), _) = values_of(lambda _: sent, ("a:b=c", ["X"]), user="me", password=password)
+    assert found["X"].what.endswith(withheld.WITHHELD)
+
+
 def test_a_version_does_not_show_the_password():
     about = {"agent": f"v {SECRET}", "protocol": SECRET}
     traced = []

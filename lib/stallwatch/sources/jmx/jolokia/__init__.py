@@ -373,7 +373,10 @@ def _reason(failure: Exception) -> str:
     if kind.startswith("javax.management.Runtime") and text:  # it wraps another one, whose name comes next
         kind, _, text = text.partition(": ")
     kind = kind.rpartition(".")[2]
-    said = shorten(withheld.message(f"{kind}: {text}" if text else kind), _LONGEST)
+    said = withheld.message(f"{failure.kind}: {failure.text}")  # before anything is cut off
+    if said != withheld.WITHHELD:
+        said = withheld.message(f"{kind}: {text}" if text else kind)
+    said = shorten(said, _LONGEST)
     if failure.status != _DENIED:
         return said
     return f"this user may not, {said}" if kind == _SECURITY else f"the agent's policy forbids it, {said}"
