@@ -241,7 +241,13 @@ def test_a_domain_that_is_not_there_has_no_beans():
         ("http://u:p@h/x", "http://h/x"),
         ("http://u:s3cr@t@h/x", "another place"),
         ("http://u:p/w@h", "another place"),
-        ("http://h/x?u:p@i", "http://h/x"),
+        ("http://h/x?u:p@i", "another place"),
+        ("http://u:p/w?z@h", "another place"),
+        ("http://u:p//w@h", "another place"),
+        ("http://u:p?w@h/x", "another place"),
+        ("http://u:p#w@h/x", "another place"),
+        ("//u:p?w@h", "another place"),
+        ("http://h?a=1", "http://h"),
     ],
 )
 def test_a_redirect_shows_no_login(url, shown):

@@ -269,5 +269,6 @@ def _said(text: str) -> str:
 
 def _without_login(url: str) -> str:
     """Take user and password from a URL, and what stands behind ``?``; where that is in doubt, all of it."""
-    plain = re.fullmatch(r"([^@?#]*//)(?:[^/@?#]*@)?([^@?#]*)(?:[?#].*)?|([^@?#]*)", url)
-    return "another place" if plain is None else plain[3] if plain[1] is None else plain[1] + plain[2]
+    plain = re.fullmatch(r"(?i)((?:[a-z][a-z0-9+.-]*:)?//)[^/@?#]*@([^@]*)", url)
+    without = plain[1] + plain[2] if plain else url
+    return "another place" if "@" in without else re.split("[?#]", without)[0]
