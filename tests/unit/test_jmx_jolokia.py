@@ -79,6 +79,7 @@ def values_of(reply, *wanted, **more):
         ([{"objectName": "a:b=c"}], ["a:b=c"]),
         ({"bigint": "1180591620717411303424"}, 2**70),
         ({"name": "int", "interfaces": []}, "int"),
+        ({"name": "int", "interfaces": ["[Object limit exceeded]"]}, "int"),
         ({"mostSignificantBits": 4822678189205111, "leastSignificantBits": -8603657889541918977},
          "00112233-4455-6677-8899-aabbccddeeff"),
         ({"epochSecond": 1709210096, "nano": 789000000}, "2024-02-29T12:34:56.789Z"),

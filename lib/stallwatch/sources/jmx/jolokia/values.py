@@ -93,10 +93,10 @@ class _Converter:
             return [self.value(one, depth + 1) for one in told]
         self._spend(LIST + DICT + sum(ENTRY + TEXT + len(key) for key in told))
         part = self._all if told.keys() == _TABLE else self.value
-        found = {key: part(one, depth + 1) for key, one in told.items()}
         for keys, read in _SHAPES:
-            if keys == found.keys():
-                return read(found)
+            if keys == told.keys():
+                return read({key: part(told[key], depth + 1) for key in keys - _UNREAD})
+        found = {key: part(one, depth + 1) for key, one in told.items()}
         return _of_several_indexes(found) or found
 
     def _all(self, told: Any, depth: int) -> Value:
@@ -165,6 +165,10 @@ def _table(told: Any) -> Value:
 
 
 _TABLE = {"indexNames", "values"}
+_UNREAD = {
+    "interfaces",
+    "units",
+}  # parts of a class and of a duration that may be long, and that nobody reads
 # What objects of the JDK are sent as: 1.7.2 shows what all getters of an object give.
 _SHAPES: tuple[tuple[set[str], Callable[[Any], Value]], ...] = (
     ({"objectName"}, lambda told: str(told["objectName"])),
