@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _AT_WORK = 3.0  # seconds since a connection did something
 _MOST_BESIDE = 10  # heads of the same connections, each on a line of its own
-_OF_ONE = (  # what is said of one head, where there are others
+# Of several heads each is named: "let it commit" becomes "let 22 commit".
+_OF_ONE = (
     ("let it ", "let {} "), ("that backup", "the backup of {}"), ("wait:", "wait for {}:"),
     ("the rollback:", "the rollback of {}:"), ("the disk busy", "the disk busy for {}"),
     ("end it by XA where", "end the XA transaction by XA where"),
@@ -101,21 +102,31 @@ def advice(found: Found, head: Head) -> str:
         return words.WAIT_FOR_ROLLBACK
     is_known = head.is_proven and head.process
     if head.connection and not is_known and not (head.process and not head.process.is_client):
-        said = transactions.end(found, head.connection, head.process, head.transaction)
+        said = _end(found, head)
         return words.check_first(head.connection) if said.startswith("KILL ") else said
     if head.process and head.process.is_client:
         if _moves(head):
             return f"look again: if {head.connection} is still at the head, KILL {head.connection}"
-        if all(one.lock == words.BACKUP_LOCK for one in head.waits):
+        if _is_backup(head):
             return words.release_backup(head.connection)
     by = ""
     if head.connection and not head.transaction and any(one.kind != ROW for one in head.waits):
         releases = next(one.release for one in head.waits if not one.queued).removeprefix("COMMIT or ")
         by = releases if head.is_idle else "end"
-    said = transactions.end(found, head.connection, head.process, head.transaction, by)
+    said = _end(found, head, by)
     # Of who stands before a definition or a FLUSH, the line has no room for the second choice.
     in_short = said.startswith("KILL ") and queue(found.details, head)
     return said.partition(", or ")[0] if in_short else said
+
+
+def _end(found: Found, head: Head, by: str = "") -> str:
+    """Give how a head is made to let go, or why it must not be ended, as ``transactions.end``."""
+    return transactions.end(found, head.connection, head.process, head.transaction, by)
+
+
+def _is_backup(head: Head) -> bool:
+    """Whether others wait for nothing but its backup lock."""
+    return all(one.lock == words.BACKUP_LOCK for one in head.waits)
 
 
 def _moves(head: Head) -> bool:
@@ -147,8 +158,7 @@ def _for_all(found: Found, head: Head) -> str:
 def _ends_by_kill(found: Found, one: Head) -> bool:
     """Whether it is a client's, and KILL is the first choice for it."""
     is_client = one.process and one.process.is_client
-    said = transactions.end(found, one.connection, one.process, one.transaction)
-    return bool(is_client and said.startswith("KILL "))
+    return bool(is_client and _end(found, one).startswith("KILL "))
 
 
 def _not_just_killed(found: Found, one: Head) -> str:
@@ -156,10 +166,10 @@ def _not_just_killed(found: Found, one: Head) -> str:
     number = one.connection
     if not (one.process and one.process.is_client):
         said = advice(found, one._replace(beside=()))
-    elif all(wait.lock == words.BACKUP_LOCK for wait in one.waits):
+    elif _is_backup(one):
         said = words.release_backup(number)
     else:
-        said = transactions.end(found, number, one.process, one.transaction)
+        said = _end(found, one)
     if said.startswith("KILL "):
         return ""
     if one.process and one.process.is_client and not one.is_proven:
@@ -241,7 +251,7 @@ def how_to_find(found: Found, waits: Process | None) -> list[str]:
     """Return where the holder can be found, and what would tell it."""
     of_it = kind(waits) if waits and not waits.state.startswith(TABLE_LEVEL) else ""
     known = list(_to_know(found, hangs=of_it == SERVER)) if of_it else []
-    if waits and kind(waits) == USER:
+    if of_it == USER:
         return ["SELECT IS_USED_LOCK('its name')", *known]
     if found.missing:
         return ["GRANT what is missing, see below", *known]

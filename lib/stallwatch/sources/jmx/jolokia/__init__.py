@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from typing import NamedTuple
 
 from stallwatch import withheld
 from stallwatch.line import shorten
@@ -34,7 +33,7 @@ from stallwatch.sources.jmx.jolokia.http import Agent, TooLongError, forbidden, 
 from stallwatch.sources.jmx.jolokia.values import SpoiledError, must_be_all, parsed, plain
 from stallwatch.sources.jmx.object_name import ObjectName, understood
 from stallwatch.sources.jmx.wire import SilentError
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
 if TYPE_CHECKING:

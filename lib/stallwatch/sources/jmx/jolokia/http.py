@@ -41,7 +41,7 @@ class TooLongError(Exception):
     """The answer has more than MOST bytes."""
 
 
-class _Bounded(socket):
+class _EndsInTime(socket):
     """A socket whose waits end with a deadline, however slowly its peer speaks."""
 
     deadline: Deadline
@@ -57,20 +57,8 @@ class _Bounded(socket):
         super().sendall(*arguments)
 
 
-class _BoundedInTls(EncryptedSocket):
+class _EndsInTimeInTls(_EndsInTime, EncryptedSocket):
     """The same in TLS."""
-
-    deadline: Deadline
-
-    def recv_into(self, *arguments: Any) -> int:
-        """Receive, in the time that is left."""
-        _end_in_time(self, self.deadline)
-        return super().recv_into(*arguments)
-
-    def sendall(self, *arguments: Any) -> None:
-        """Send, in the time that is left."""
-        _end_in_time(self, self.deadline)
-        super().sendall(*arguments)
 
 
 def _end_in_time(peer: socket, deadline: Deadline) -> None:
@@ -92,7 +80,7 @@ class Agent:
         self.where = target.where
         self._target = target
         self._connection: HTTPConnection | None = None
-        self._peer: _Bounded | _BoundedInTls | None = None  # of the connection
+        self._peer: _EndsInTime | None = None  # of the connection
         self._tls: ssl.SSLContext | None = None
         self._headers = {"Content-Type": "application/json", "User-Agent": "stallwatch"}
         if target.password is not None:
@@ -159,9 +147,9 @@ class Agent:
         deadline.doing = f"waiting for {self.where}, asked over HTTP"
         return self._connection
 
-    def _connected(self, deadline: Deadline) -> _Bounded | _BoundedInTls:
+    def _connected(self, deadline: Deadline) -> _EndsInTime:
         plain = connected(self._target.host, self._target.port, deadline.left, "Jolokia")
-        peer = _Bounded(fileno=plain.detach())
+        peer = _EndsInTime(fileno=plain.detach())
         try:
             if not self._target.tls.wanted:
                 self._may_be_read(peer)
@@ -175,7 +163,7 @@ class Agent:
         except BaseException:
             peer.close()
             raise
-        assert isinstance(found, _BoundedInTls)  # noqa: S101 - the context makes no other
+        assert isinstance(found, _EndsInTimeInTls)  # noqa: S101 - the context makes no other
         found.deadline = deadline
         return found
 
@@ -196,7 +184,7 @@ class Agent:
             from stallwatch.sources.jmx.tls import context
 
             self._tls = context(self._target.tls)
-            self._tls.sslsocket_class = _BoundedInTls
+            self._tls.sslsocket_class = _EndsInTimeInTls
         return self._tls
 
     def _explained(self, error: Exception) -> Exception:

@@ -165,10 +165,8 @@ def _table(told: Any) -> Value:
 
 
 _TABLE = {"indexNames", "values"}
-_UNREAD = {
-    "interfaces",
-    "units",
-}  # parts of a class and of a duration that may be long, and that nobody reads
+# Parts of a class and of a duration that may be long, and that nobody reads.
+_UNREAD = {"interfaces", "units"}
 # What objects of the JDK are sent as: 1.7.2 shows what all getters of an object give.
 _SHAPES: tuple[tuple[set[str], Callable[[Any], Value]], ...] = (
     ({"objectName"}, lambda told: str(told["objectName"])),
