@@ -7,7 +7,6 @@ is something to be read resets the connection: a play hangs up by ``hang_up``.
 import contextlib
 import socket
 import struct
-import threading
 
 HOST = "127.0.0.1"
 FILLERS = 8  # connections that nobody takes, for a queue of one
@@ -15,40 +14,6 @@ FULL = 0.3  # seconds in which a queue that has room takes a connection
 
 
 # where they are
-
-
-@contextlib.contextmanager
-def serving(play):
-    """A server that plays this to each connection. Gives its host and port."""
-    ended = threading.Event()
-    connections, threads = [], []
-
-    def talk(connection, number):
-        with contextlib.suppress(OSError), connection:
-            play(connection, number, ended)
-
-    def serve():
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                threads.append(threading.Thread(target=talk, args=(connection, len(connections))))
-                connections.append(connection)
-                threads[-1].start()
-
-    with socket.create_server((HOST, 0)) as listener:
-        threads.append(threading.Thread(target=serve))
-        threads[0].start()
-        try:
-            yield listener.getsockname()
-        finally:
-            ended.set()
-            listener.shutdown(socket.SHUT_RDWR)
-            threads[0].join()
-            for connection in connections:
-                with contextlib.suppress(OSError):
-                    connection.shutdown(socket.SHUT_RDWR)
-            for thread in threads:
-                thread.join()
 
 
 @contextlib.contextmanager

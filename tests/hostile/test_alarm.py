@@ -7,8 +7,9 @@ import time
 
 import pytest
 from alarm import run_to_the_alarm
-from bad_servers import serving, silent
+from bad_servers import silent
 from cells import cells
+from loopback import serving
 from runs import run
 from subjects import BY_NAME, RECORDED, Place
 

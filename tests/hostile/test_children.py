@@ -11,9 +11,9 @@ import psutil
 import pytest
 import software
 from asked_servers import wait_for
-from bad_servers import serving
 from floods import jvm
 from installing import installable
+from loopback import serving
 from runs import environment, finish, start
 from slow_machine import MORE
 from subjects import BY_NAME, RECORDED, UNKNOWN, Place

@@ -14,9 +14,10 @@ from pathlib import Path
 import bad_servers
 import floods
 import pytest
-from bad_servers import repeats, says, serving
+from bad_servers import repeats, says
 from floods import beans, info, jvm, mysql, names, number, rows
 from load_checks import SLOW
+from loopback import serving
 from peaks import MOST, peak_of
 from stallwatch.sources.jmx.jmxquery import java as java_runs
 from subjects import CRITICAL, OK, RECORDED, UNKNOWN

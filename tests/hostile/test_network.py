@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import bad_servers
 import pytest
-from bad_servers import drips, hang_up, once, repeats, reset, says, serving, silent
+from bad_servers import drips, hang_up, once, repeats, reset, says, silent
 from cells import cells
+from loopback import serving
 from ndb_configuration import DATA_NODES
 from runs import environment, finish, start
 from sleeping import sleeping

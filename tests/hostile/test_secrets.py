@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 import pytest
 import software
 import ways_in
-from bad_servers import nobody, says, serving, silent
+from bad_servers import nobody, says, silent
 from cells import cells
 from floods import jvm
 from installing import installable
 from leaks import files_below, found
+from loopback import serving
 from runs import environment, finish, start
 from sleeping import sleeping
 from slow_machine import in_time

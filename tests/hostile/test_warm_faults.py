@@ -13,7 +13,8 @@ from datetime import datetime
 import psutil
 import pytest
 import warm_daemon
-from bad_servers import serving, silent
+from bad_servers import silent
+from loopback import serving
 from server_process import ServerProcess
 from small_tmpfs import small_tmpfs
 from stallwatch.warm import protocol, supervisor

@@ -7,8 +7,9 @@ import re
 
 import pytest
 import warm_daemon
-from bad_servers import serving, silent
+from bad_servers import silent
 from leaks import files_below
+from loopback import serving
 from stallwatch.warm import supervisor
 
 PASSWORD = "Sesame{:06d}Open"

@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import random
 import socket
+import threading
 import time
 
 # Below the ports that the kernel hands out to whoever connects (32768 and up): a port that is free now is
@@ -56,3 +57,40 @@ def wait_until(ready, seconds, process, log):
                 said = [line.rstrip()[:300] for line in file.readlines()[-20:]]
             raise TimeoutError("\n".join(["the server is not ready:", *said]))
         time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def serving(play):
+    """A server on loopback that plays this to each connection. Gives its host and port.
+
+    ``play`` is given the connection, how many came before it, and an event: the end.
+    """
+    ended = threading.Event()
+    connections, threads = [], []
+
+    def talk(connection, number):
+        with contextlib.suppress(OSError), connection:
+            play(connection, number, ended)
+
+    def serve():
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                threads.append(threading.Thread(target=talk, args=(connection, len(connections))))
+                connections.append(connection)
+                threads[-1].start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threads.append(threading.Thread(target=serve))
+        threads[0].start()
+        try:
+            yield listener.getsockname()
+        finally:
+            ended.set()
+            listener.shutdown(socket.SHUT_RDWR)
+            threads[0].join()
+            for connection in connections:
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+            for thread in threads:
+                thread.join()

@@ -41,22 +41,21 @@ class MariadbOfDebian(Mariadb):
     suite = package = ""
 
     def __init__(self, folder, number=1, **settings):
-        share = os.path.join(self.base(), "root", "usr", "share", "mysql")
+        share = os.path.join(self.usr(), "share", "mysql")
         super().__init__(folder, number, **{"lc_messages_dir": share} | settings)
 
     @classmethod
     def program(cls):
         """How it is called."""
-        base = cls.base()
-        where = (f"--basedir={base}/root/usr", f"--plugin-dir={base}/root/usr/lib/mysql/plugin")
-        return [f"{base}/mariadbd", "--no-defaults", *where]
+        where = (f"--basedir={cls.usr()}", f"--plugin-dir={cls.usr()}/lib/mysql/plugin")
+        return [f"{cls.base()}/mariadbd", "--no-defaults", *where]
 
     @classmethod
     def template(cls):
         """A folder of data as they are at first."""
 
         def make(folder):
-            usr = os.path.join(cls.base(), "root", "usr")
+            usr = cls.usr()
             where = (f"--basedir={usr}", f"--datadir={folder}", f"--lc-messages-dir={usr}/share/mysql")
             install = ("/bin/sh", f"{usr}/bin/mariadb-install-db", "--force")  # no name to be resolved
             software.run("a new MariaDB", *install, *OPTIONS, *INITIAL, *AS_ROOT, *where)
@@ -67,6 +66,11 @@ class MariadbOfDebian(Mariadb):
     def base(cls):
         """The folder that it is unpacked in. Raises Missing."""
         return software.kept(f"mariadb-of-{cls.suite}", cls._unpack)
+
+    @classmethod
+    def usr(cls):
+        """The folder /usr of what is unpacked. Raises Missing."""
+        return os.path.join(cls.base(), "root", "usr")
 
     @classmethod
     def _unpack(cls, folder):

@@ -10,7 +10,7 @@ import time
 import plugin_command
 import pytest
 from installing import obtained
-from jmx_value import value_of
+from jmx_value import compared, value_of
 from jolokia import AGENTS, JolokiaJvm
 from plugin_command import ROOT, Said, environment
 from stallwatch.frame.deadline import Deadline
@@ -58,17 +58,7 @@ def jvm(request, tmp_path_factory):
 def read(jvm):
     """What was read of every attribute: over RMI, over HTTP, and over RMI again."""
     with over_rmi(jvm) as rmi, over_http(jvm) as http:
-        beans = [bean for bean in rmi.beans() if bean.name not in HANGING]
-        wanted = [
-            (bean.name, [one.name for one in attributes if one.readable])
-            for bean, attributes in zip(beans, rmi.describe(beans), strict=True)
-        ]
-        before, told, after = (list(server.read(wanted)) for server in (rmi, http, rmi))
-    return [
-        (name, attribute, *(values[attribute] for values in found))
-        for (name, attributes), *found in zip(wanted, before, told, after, strict=True)
-        for attribute in attributes
-    ]
+        return compared(rmi, http, *HANGING)
 
 
 def comparable(value):
@@ -266,6 +256,12 @@ def test_the_jmx_port_is_no_port_of_jolokia(jvm, ask):
 # policies and limits
 
 
+def deadlocks(jvm, folder):
+    """What check_jmx_thread_pools says of threads that wait for each other."""
+    asked = ("-U", jvm.agent_url, "--deadlocks", "--threads-warning", "1000")
+    return run(folder, "check_jmx_thread_pools", *asked)
+
+
 def policy_of_sheet():
     return re.search(r"<restrict>.*</restrict>", SHEET.read_text(), re.DOTALL)[0]
 
@@ -278,8 +274,7 @@ def test_the_policy_of_the_sheet_is_enough_and_no_more(tmp_path, version):
             assert server.names("target:type=Mixed") == ["target:type=Mixed"]
             assert server.beans("target:type=Mixed")
             assert server.deadlocked_threads() == []
-        asked = ("-U", jvm.agent_url, "--deadlocks", "--threads-warning", "1000")
-        said = run(tmp_path, "check_jmx_thread_pools", *asked)
+        said = deadlocks(jvm, tmp_path)
         assert said.status == 0, said
 
 
@@ -290,8 +285,7 @@ def test_what_a_policy_forbids_is_told(tmp_path):
             assert value_of(server, "target:type=Numbers", "Int") == 42
             with pytest.raises(jmx.UnreadableError, match=r"the agent's policy forbids it, .*SEARCH"):
                 server.names("target:*")
-        asked = ("-U", jvm.agent_url, "--deadlocks", "--threads-warning", "1000")
-        said = run(tmp_path, "check_jmx_thread_pools", *asked)
+        said = deadlocks(jvm, tmp_path)
         assert said.status == 3, said
 
 

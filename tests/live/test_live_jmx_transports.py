@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from jmx_value import value_of
+from jmx_value import compared, value_of
 from jvm import Jvm
 from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
@@ -44,17 +44,7 @@ def jvm_without_nulls(tmp_path_factory, jvm):
 def read(jvm_without_nulls):
     """What was read of every attribute: over RMI, by jmxquery, and over RMI again."""
     with connect(jvm_without_nulls) as ours, connect(jvm_without_nulls, via="jmxquery") as javas:
-        beans = [bean for bean in ours.beans() if bean.name != "target:type=Slow"]
-        wanted = [
-            (bean.name, [one.name for one in attributes if one.readable])
-            for bean, attributes in zip(beans, ours.describe(beans), strict=True)
-        ]
-        before, java, after = (list(server.read(wanted)) for server in (ours, javas, ours))
-    return [
-        (name, attribute, *(values[attribute] for values in found))
-        for (name, attributes), *found in zip(wanted, before, java, after, strict=True)
-        for attribute in attributes
-    ]
+        return compared(ours, javas, "target:type=Slow")
 
 
 def same(one, other):

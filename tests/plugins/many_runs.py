@@ -1,6 +1,6 @@
 """Many runs of all plugins in this one process, in random order: what one of them leaves behind.
 
-    PYTHONPATH=tests/recorded:tests/unit:tests/hostile python many_runs.py FOLDER COUNT FRESH SEED
+    PYTHONPATH=tests/recorded:tests/unit:tests/hostile:tests/live python many_runs.py FOLDER COUNT FRESH SEED
 
 COUNT command lines are run twice. Before the first run FRESH of them are run in processes in which nothing
 was run before: what is said has to be the same. Prints JSON: the differences that were found, as sentences.
@@ -34,9 +34,10 @@ from unittest import mock
 import jmx_bytes
 import mysql_bytes
 import recorded_mysql
-from bad_servers import hang_up, serving, silent
+from bad_servers import hang_up, silent
 from captured_mysql import CapturedMysql
 from fake_replica import FakeReplica
+from loopback import serving
 from recorded_jvm import RecordedJvm
 from stallwatch.declared import every
 from stallwatch.frame.options import jmx as jmx_options

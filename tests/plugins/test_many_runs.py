@@ -18,7 +18,7 @@ def left(folder, count, fresh):
     print(f"STALLWATCH_SEED={seed} repeats it")  # noqa: T201 - pytest shows it if the test fails
     command = [sys.executable, SCRIPT, folder, str(count), str(fresh), str(seed)]
     # With these allocators what is freed is overwritten: a secret in memory is one that somebody has.
-    path = os.pathsep.join(str(SCRIPT.parents[1] / name) for name in ("recorded", "unit", "hostile"))
+    path = os.pathsep.join(str(SCRIPT.parents[1] / name) for name in ("recorded", "unit", "hostile", "live"))
     clean = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "PYTHONMALLOC": "debug", "PYTHONPATH": path}
     ran = subprocess.run(command, env=clean, stdout=subprocess.PIPE, text=True, check=True)
     told = json.loads(ran.stdout)

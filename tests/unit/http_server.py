@@ -2,8 +2,8 @@
 
 import contextlib
 import json
-import socket
-import threading
+
+import loopback
 
 
 class Asked(list):
@@ -30,42 +30,19 @@ def serving(reply):
 
     ``request`` is the bytes that came. Gives Asked.
     """
-    asked, ended = Asked(), threading.Event()
+    asked = Asked()
 
-    def talk(connection):
-        with contextlib.suppress(OSError), connection:
-            while request := _request(connection):
-                asked.append(request)
-                octets = reply(request, connection)
-                if octets is None:
-                    ended.wait()
-                    return
-                connection.sendall(octets)
+    def play(connection, _, ended):
+        while request := _request(connection):
+            asked.append(request)
+            octets = reply(request, connection)
+            if octets is None:
+                ended.wait()
+                return
+            connection.sendall(octets)
 
-    def serve():
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                connections.append(connection)
-                threads.append(threading.Thread(target=talk, args=(connection,)))
-                threads[-1].start()
-
-    connections = []
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        threads = [threading.Thread(target=serve)]
-        threads[0].start()
-        asked.place = listener.getsockname()
-        try:
-            yield asked
-        finally:
-            ended.set()
-            listener.shutdown(socket.SHUT_RDWR)
-            threads[0].join()
-            for connection in connections:
-                with contextlib.suppress(OSError):
-                    connection.shutdown(socket.SHUT_RDWR)
-            for thread in threads:
-                thread.join()
+    with loopback.serving(play) as asked.place:
+        yield asked
 
 
 def _request(connection):

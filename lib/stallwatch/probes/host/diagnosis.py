@@ -182,7 +182,7 @@ def _spells(kept: Any) -> list[Spell]:
 
 
 def missing(snapshot: Snapshot, places: Collection[str] | None, rules: Rules) -> Iterator[Finding]:
-    """Return what the kernel does not; that it counts no disks matters to whoever asks for some."""
+    """Report what the kernel does not count: disks among it are UNKNOWN if any are asked for."""
     matters = places is not None or rules.judges_disks
     for what, may_be in snapshot.missing:
         if may_be and not matters:

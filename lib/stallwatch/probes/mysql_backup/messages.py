@@ -224,7 +224,7 @@ def _progress(verified: Verified) -> str:
 
 
 def asides(backup: Backup, *, verify: bool) -> Iterator[Finding]:
-    """Return what cannot be seen; who wants it verified is told that it is not."""
+    """Report what is hidden in a backup; with ``verify``, that it cannot be verified."""
     if verify and not backup.can_be_verified:
         yield ProbeError(f"{title(backup)} cannot be verified: {backup.hidden}")
     elif backup.hidden and backup.is_sealed:

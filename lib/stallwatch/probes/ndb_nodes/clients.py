@@ -62,7 +62,7 @@ def missing(
     *,
     told: str = "",
 ) -> Reading:
-    """Who is not connected of those that ``wanted`` names or ``memory`` knows, but for the ``forgotten``.
+    """Return which nodes of ``wanted`` and ``memory`` are not connected, without the ``forgotten``.
 
     Who goes before it has settled is forgotten: two attempts a day apart are not a day. If ``told`` is the
     program of all of them, something else has said so.
