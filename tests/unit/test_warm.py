@@ -188,6 +188,22 @@ def test_many_workers_wait_for_a_server_of_this_host(monkeypatch, workers, runni
             each.close()
 
 
+@pytest.mark.parametrize(("workers", "waited", "forks"), [(7, 0.1, 1), (7, 0.0, 0), (8, 0.1, 0), (8, 0.3, 1)])
+def test_where_there_are_many_workers_another_one_is_forked_later(monkeypatch, workers, waited, forks):
+    """With two processors. A request has ``waited`` so many seconds; all workers wait for servers."""
+    forked = []
+    monkeypatch.setattr(Supervisor, "_fork", lambda _: forked.append(1))
+    monkeypatch.setattr(Supervisor, "_hand_over", lambda _: None)
+    with socket.socket() as listener:
+        one = Supervisor(listener, {})
+        one._processors, one._hands = 2, dict.fromkeys(range(workers))
+        one._waiting.append(SimpleNamespace(since=time.monotonic() - waited))
+        one._grow()
+        assert len(forked) == forks
+        for each in (one._events, one._wakes, one._wakened):
+            each.close()
+
+
 def test_a_process_that_runs_is_counted():
     """This one runs."""
     assert supervisor._running() >= 1
