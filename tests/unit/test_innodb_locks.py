@@ -108,7 +108,7 @@ def test_a_row_wait_below_a_second_is_not_looked_into(look):
 def test_many_changed_rows_make_kill_the_second_choice(look):
     server = Locked()
     server.idle_head(modified=2_000_000)
-    assert "let it commit: KILL 22 first rolls 2 million rows back" in look(server)[1]
+    assert "let 22 commit: KILL first rolls 2 million rows back" in look(server)[1]
 
 
 @pytest.mark.parametrize(

@@ -293,8 +293,8 @@ def test_heads_that_the_same_connections_wait_for_are_one_problem(look):
     assert "more problem" not in text
     server.listed[1] = row(21, "system user", "Query", 600, "Applying batch of row changes")
     text = look(server)[1]
-    assert "2 of them idle - wait for 21 | " in text
-    assert "next step: wait for 21: check_replication_lag shows what holds up the applier\n" in text
+    assert "2 of them idle - wait | " in text
+    assert "next step: wait: check_replication_lag shows what holds up the applier\n" in text
 
 
 def shared(*readers):
@@ -322,8 +322,8 @@ def test_of_several_heads_none_is_certain_unless_all_are(look):
 
 
 @pytest.mark.parametrize(("changes", "says"), [
-    ({"modified": 2_000_000}, "let 21 commit: KILL 21 first rolls 2,000,000 rows back, locked as long\n"),
-    ({"trx_state": "ROLLING BACK"}, " - wait for the rollback of 21: KILL does not help | "),
+    ({"modified": 2_000_000}, "let 21 commit: KILL first rolls 2,000,000 rows back, locked as long\n"),
+    ({"trx_state": "ROLLING BACK"}, " - wait for the rollback: KILL does not help | "),
 ])  # fmt: skip
 def test_of_several_heads_the_one_that_is_not_just_killed_comes_first(look, changes, says):
     server = shared(20, 21)
@@ -332,11 +332,11 @@ def test_of_several_heads_the_one_that_is_not_just_killed_comes_first(look, chan
     assert says in found.replace("2 million", "2,000,000"), found
 
 
-def test_of_several_heads_the_rollback_of_one_without_a_connection_is_named_in_words(look):
+def test_of_several_heads_the_rollback_of_one_is_waited_for(look):
     server = shared(20, 21)
     server.transactions[0] |= {"process": 0, "trx_state": "ROLLING BACK"}
     text = look(server)[1]
-    assert " - wait for the rollback of the transaction without a connection | " in text
+    assert " - wait for the rollback | " in text
 
 
 def test_all_of_many_heads_are_named_below(look):
@@ -359,13 +359,13 @@ def test_of_several_backups_one_is_let_end_first(look):
     backing_up(server)
     text = look(server)[1]
     assert "connections 20 and 21 block 1 other" in text
-    assert " - let the backup of 20 end, or KILL 20 | " in text
+    assert " - let that backup end, or KILL 20 | " in text
     assert "KILL 20 and 21" not in text
 
 
 @pytest.mark.parametrize(("changes", "says"), [
-    ({"process": 0}, " - end the XA transaction by XA where it began | "),
-    ({"modified": 2_000_000}, " - check 20, then let it commit | "),
+    ({"process": 0}, " - end it by XA where it began | "),
+    ({"modified": 2_000_000}, " - check 21, then let 21 commit | "),
 ])  # fmt: skip
 def test_of_suspects_with_another_whose_holding_is_proven_each_has_its_own_step(look, changes, says):
     """One transaction is named, and two more of MariaDB without an id may have the row, too."""
@@ -373,7 +373,7 @@ def test_of_suspects_with_another_whose_holding_is_proven_each_has_its_own_step(
     server.listed[0] = row(20, "app", "Sleep", 600)
     server.transactions[0] |= changes
     text = look(server)[1]
-    assert says.replace("check 20", "check 21") in text, text
+    assert says in text, text
 
 
 def test_a_head_in_front_of_a_definition_with_many_changes_is_not_just_killed(look):
@@ -392,8 +392,8 @@ def test_a_head_in_front_of_a_definition_with_many_changes_is_not_just_killed(lo
     assert ", idle - KILL 22 | " in look(server)[1]
     server.transactions = [trx(HEAD, 601, modified=2_000_000)]
     text = look(server)[1]
-    assert " - let it commit | " in text
-    assert "next step: let it commit: KILL 22 first rolls 2 million rows back" in text
+    assert " - let 22 commit | " in text
+    assert "next step: let 22 commit: KILL first rolls 2 million rows back" in text
 
 
 def test_a_head_that_the_process_list_does_not_show_is_looked_at_first(look):
@@ -457,8 +457,8 @@ def test_who_has_prepared_by_xa_is_not_killed_as_that_does_not_help(look):
     server.idle_head()
     server.digest = "XA PREPARE ?"
     text = look(server)[1]
-    assert " - end it by XA COMMIT or XA ROLLBACK" in text
-    assert "next step: end it by XA COMMIT or XA ROLLBACK: KILL leaves it prepared\n" in text
+    assert " - end 22 by XA COMMIT or XA ROLLBACK" in text
+    assert "next step: end 22 by XA COMMIT or XA ROLLBACK: KILL leaves it prepared\n" in text
     assert "KILL 22" not in text
 
 
@@ -488,7 +488,7 @@ def test_of_mariadb_it_is_not_known_who_has_prepared(look, of_mariadb):
 def test_where_many_rows_would_be_rolled_back_nobody_is_killed_prepared_or_not(look, of_mariadb):
     of_mariadb.transactions[0]["modified"] = 2_000_000
     of_mariadb.prepared = [XA]
-    assert " - let it commit | " in look(of_mariadb)[1]
+    assert " - let 22 commit | " in look(of_mariadb)[1]
 
 
 def test_who_works_is_not_prepared(look, of_mariadb):

@@ -86,7 +86,7 @@ def test_a_suspect_that_kill_does_not_help_against_is_not_to_be_killed(look):
     prepared = crowded(status((HEAD, 15)))
     prepared.digest = "XA PREPARE ?"
     text = look(prepared, state=False)[1]
-    assert "  next step: end it by XA COMMIT or XA ROLLBACK: KILL leaves it prepared\n" in text
+    assert "  next step: end 22 by XA COMMIT or XA ROLLBACK: KILL leaves it prepared\n" in text
 
 
 def test_suspects_of_whom_kill_may_not_help_are_not_simply_to_be_ended(look):

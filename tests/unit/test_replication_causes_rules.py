@@ -917,7 +917,7 @@ def test_nobody_is_told_to_kill_connection_0():
         (
             BLOCKER._replace(modified=50_000_000),
             (),
-            "let it commit: KILL 55 first rolls 50 million rows back, locked as long",
+            "let 55 commit: KILL first rolls 50 million rows back, locked as long",
         ),
         (
             BLOCKER,

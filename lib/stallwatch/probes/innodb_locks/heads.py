@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 
 _AT_WORK = 3.0  # seconds since a connection did something
 _MOST_BESIDE = 10  # heads of the same connections, each on a line of its own
-# Of several heads each is named: "let it commit" becomes "let 22 commit".
-_OF_ONE = (
-    ("let it ", "let {} "), ("that backup", "the backup of {}"), ("wait:", "wait for {}:"),
-    ("the rollback:", "the rollback of {}:"), ("the disk busy", "the disk busy for {}"),
-    ("end it by XA where", "end the XA transaction by XA where"),
-    ("end it by XA COMMIT", "end {} by XA COMMIT"),
-)  # fmt: skip
 _METADATA_LOCKS = (8, 0)  # MySQL: the instrument is on by default
 
 
@@ -174,8 +167,6 @@ def _not_just_killed(found: Found, one: Head) -> str:
         return ""
     if one.process and one.process.is_client and not one.is_proven:
         return f"check {number}, then {said}"
-    for words_, with_its_name in _OF_ONE:
-        said = said.replace(words_, with_its_name.format(number or "the transaction without a connection"))
     return said
 
 

@@ -60,7 +60,7 @@ def _of_client(
         return words.release_backup(connection)
     last = found.last.get(connection)
     if last and last.digest.startswith("XA PREPARE"):
-        return words.END_PREPARED
+        return words.end_prepared(connection)
     by = by or ("commit" if process and process.command == "Sleep" else "end")
     modified = transaction.modified if transaction and transaction.modified >= WORTH_TELLING else 0
     said = words.release(connection, by, modified)

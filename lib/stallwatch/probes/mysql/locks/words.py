@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 # A transaction without a connection. A replica of MySQL 8 has those of its source, which are ended there.
 # What stands before the bracket is never cut, so it says that, too.
 DETACHED = "a transaction that no connection has (prepared by XA)"
-END_DETACHED = (
-    "end it by XA where it began (XA RECOVER, XA COMMIT or ROLLBACK), on the source if it is from there"
-)
-END_PREPARED = "end it by XA COMMIT or XA ROLLBACK: KILL leaves it prepared"
+END_DETACHED = "end it by XA where it began (XA RECOVER, XA COMMIT or ROLLBACK): here or on the source"
 WAIT_FOR_ROLLBACK = "wait for the rollback: KILL does not help"
 
 GLOBAL_READ_LOCK = "global read lock"  # of FLUSH TABLES WITH READ LOCK
@@ -92,9 +89,14 @@ def release(connection: int, by: str, modified: int, where: str = "") -> str:
     ``where`` is the server, as " on the replica".
     """
     if modified >= _MANY_ROWS:
-        return f"let it {by}: KILL {connection} first rolls {say_count(modified)} rows back, locked as long"
+        return f"let {connection} {by}: KILL first rolls {say_count(modified)} rows back, locked as long"
     rolls = f" (rolls {plural(modified, 'row')} back)" if modified else ""
     return f"KILL {connection}{where}{rolls}, or let it {by}"
+
+
+def end_prepared(connection: int) -> str:
+    """Return how a connection is made to let go whose transaction XA PREPARE has prepared."""
+    return f"end {connection} by XA COMMIT or XA ROLLBACK: KILL leaves it prepared"
 
 
 def release_backup(connection: int, where: str = "") -> str:
