@@ -106,6 +106,17 @@ def test_a_definition_behind_a_reader_and_all_that_queue_behind_it(scene, server
 
 
 @pytest.mark.only_in_all_cells
+def test_the_holder_of_a_user_lock_is_named(scene, until):
+    head = scene.client()
+    head.sql("SELECT GET_LOCK('nightly job', 10)")
+    for _ in range(2):
+        scene.client().go("SELECT GET_LOCK('nightly job', 500)")
+    said = until(lambda said: said.status == 1, "--user-lock-warning", "0.5")
+    assert f"connection {head.id} report@localhost blocks 2 others for " in said.text
+    assert " by the user lock nightly job, idle" in said.text
+    assert f"KILL {head.id}" in said.sentence
+
+
 def test_a_drop_of_a_database_is_behind_who_uses_a_table_of_it(scene, server, until):
     server.sql("CREATE DATABASE leaves")
     server.sql("CREATE TABLE leaves.one (id INT PRIMARY KEY)")

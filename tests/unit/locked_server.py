@@ -17,6 +17,7 @@ class Locked(CapturedMysql):
         self.pairs = []
         self.locks = []
         self.without_performance_schema = False
+        self.used_locks = {}  # holders of locks of GET_LOCK(), by name
         self.prepared = []  # what XA RECOVER lists
         self.digest = "UPDATE `orders` SET `a` = ?"  # of the last statement of all who sleep
         self.went_on = ()  # connections that no longer sleep when they are asked for their last statement
@@ -41,6 +42,8 @@ class Locked(CapturedMysql):
                 one["Time"] for one in self.listed if str(one["State"]).startswith(("Waiting", "User l"))
             ]
             return [{"waiting": len(states), "seconds": max(states, default=None)}]
+        if "IS_USED_LOCK" in sql:
+            return [{"process": self.used_locks.get(*values)}]
         answers = {
             "metadata_locks": [one for one in self.locks if (one["type"] == USER_LOCK) == (USER_LOCK in sql)],
             "data_lock_waits": [one for one in self.pairs if one["waiting"] in values],

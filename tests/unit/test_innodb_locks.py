@@ -182,6 +182,25 @@ def test_a_user_lock_has_a_limit_of_its_own_and_none_by_default(look):
     assert "  next step: KILL 22, or let it RELEASE_LOCK\n" in text
 
 
+@pytest.mark.parametrize("version", ["MariaDB 10.11", "MySQL 5.7"])
+@pytest.mark.parametrize(("statement", "holder", "says"), [
+    ("SELECT GET_LOCK('job', 500)", HEAD, "connection 22 report@app1 blocks 1 other"),
+    ('DO get_lock( "job" ,500)', HEAD, "by the user lock job, idle for 4 min - KILL 22 | "),
+    ("SELECT GET_LOCK('job', 500)", None, "who blocks is not known"),  # released meanwhile
+    ("SELECT GET_LOCK('job', 500)", WAITER, "who blocks is not known"),  # had meanwhile
+    ("SELECT GET_LOCK('a', 1), GET_LOCK('job', 500)", HEAD, "who blocks is not known"),  # which of the two?
+    ("SELECT GET_LOCK(@job, 500), GET_LOCK('job', 0)", HEAD, "who blocks is not known"),
+    ("SELECT GET_LOCK(CONCAT('job', 'x'), 500)", HEAD, "who blocks is not known"),
+])  # fmt: skip
+def test_a_user_lock_that_no_table_shows_is_asked_for_by_its_name(look, version, statement, holder, says):
+    server = Locked(version)
+    user_lock(server, 90)
+    server.locks, server.used_locks = [], {"job": holder}
+    server.listed[1]["Info"] = statement
+    text = look(server, "--user-lock-warning", "10")[1]
+    assert says in text, text
+
+
 def test_a_circle_of_locks_of_several_kinds_has_no_head_and_any_of_it_may_be_ended(look):
     server = Locked()
     user_lock(server, 45)

@@ -153,8 +153,9 @@ class Collector:
         locks: tuple[Lock, ...] = metadata.locks(self.asking) if kinds else ()
         if any(one.state == metadata.SCHEMA_LOCK for one in listed.values()):
             locks += metadata.schema_locks(self.asking)
-        if USER in kinds.values():
-            locks += metadata.user_locks(self.asking)
+        tells = bool(locks)
+        if for_user_locks := [listed[number] for number, kind in kinds.items() if kind == USER]:
+            locks += metadata.user_locks(self.asking, for_user_locks)
         for _ in range(_TRIES):
             groups = _by_row(waiting.transactions)
             waiting, for_rows, unknown = self._for_rows(waiting, groups[:MOST_ROWS])
@@ -173,7 +174,7 @@ class Collector:
         listed = since_idle(listed, last)
         unexplained |= dict.fromkeys((*unknown, *_waiting_ends(graph, waiting)), ROW)
         prepared = self._prepared(graph, listed, waiting)
-        details = Details(graph, listed, unexplained, last, prepared, tells=bool(locks))
+        details = Details(graph, listed, unexplained, last, prepared, tells=tells)
         return waiting, details._replace(
             rows_left_out=sum(group[0].process not in explained for group in groups[MOST_ROWS:])
             if self._tables is None

@@ -61,6 +61,9 @@ USER_LOCKS = Statement(  # GET_LOCK()
     f"{_SELECT} WHERE m.OBJECT_TYPE = 'USER LEVEL LOCK' ORDER BY m.LOCK_STATUS = 'GRANTED' LIMIT 1000",
     PERFORMANCE_SCHEMA,
 )
+USED_LOCK = Statement("SELECT IS_USED_LOCK(%s) AS process")  # needs no privilege
+_GET_LOCK = re.compile(r"""(?i)\bGET_LOCK\s*\(\s*(?:'([^'\\]+)'|"([^"\\]+)")\s*,""")
+_MOST_NAMES = 10  # of user locks whose holders are asked for
 PLUGIN_LOCKS = Statement(  # MariaDB, where INSTALL SONAME 'metadata_lock_info' was run
     "SELECT LOCK_TYPE AS type, TABLE_SCHEMA AS base, TABLE_NAME AS name, LOCK_MODE AS lock_type,"
     " 'GRANTED' AS status, THREAD_ID AS process FROM information_schema.METADATA_LOCK_INFO LIMIT 2000",
@@ -141,9 +144,30 @@ def backup_locks(asking: Asking) -> tuple[Lock, ...]:
     return () if asking.server.flavour.mariadb else tuple(_lock(row) for row in asking.rows(BACKUP_LOCKS))
 
 
-def user_locks(asking: Asking) -> tuple[Lock, ...]:
-    """Ask who holds, and waits for, locks of GET_LOCK(); of MariaDB ``locks`` has those that are held."""
-    return () if asking.server.flavour.mariadb else tuple(_lock(row) for row in asking.rows(USER_LOCKS))
+def user_locks(asking: Asking, waiting: Iterable[Process]) -> tuple[Lock, ...]:
+    """Ask who holds the locks of GET_LOCK() that these wait for.
+
+    Where no table shows them (MariaDB, MySQL 5.7), the server is asked for the names in the statements.
+    """
+    if not asking.server.flavour.mariadb and (rows := asking.rows(USER_LOCKS)):
+        return tuple(_lock(row) for row in rows)
+    awaited = [
+        Lock(USER_LOCK, name, "EXCLUSIVE", granted=False, process=one.id)
+        for one in waiting
+        if (name := _name_of_user_lock(one.info))
+    ]
+    held = []
+    for name in list(dict.fromkeys(one.table for one in awaited))[:_MOST_NAMES]:
+        holders = (whole(row, "process") for row in asking.rows(USED_LOCK, name))
+        held += [Lock(USER_LOCK, name, "EXCLUSIVE", granted=True, process=one) for one in holders if one]
+    return (*held, *awaited)
+
+
+def _name_of_user_lock(statement: str) -> str:
+    """Read the name that a statement has as a literal in its only GET_LOCK(); "": it has none, or several."""
+    found = _GET_LOCK.findall(statement)
+    is_only = len(found) == 1 and len(re.findall(r"(?i)\bGET_LOCK\b", statement)) == 1
+    return "".join(found[0]) if is_only else ""
 
 
 def schema_locks(asking: Asking) -> tuple[Lock, ...]:

@@ -124,6 +124,8 @@ def for_others(
     listed = list(processes.values())
     if not any(one.is_detached for one in transactions):  # who holds it has just logged out
         locks = [one for one in locks if one.process]
+    user_locks = [one for one in locks if one.scope == USER_LOCK]
+    locks = [one for one in locks if one.scope != USER_LOCK]
     ahead, oldest = flush(listed), _oldest_user_of_tables(listed, locks)
     suspected = _Suspects(ahead, listed, transactions, copies)
     definitions = [one for one in listed if METADATA_LOCK.search(one.state) and statements.defines(one.info)]
@@ -133,7 +135,7 @@ def for_others(
         if kind_of_it == FLUSH:
             yield from _for_flush(one, ahead, oldest)
         elif kind_of_it == USER:
-            yield from _for_user_lock(one, locks)
+            yield from _for_user_lock(one, user_locks)
         elif one.state.startswith(TABLE_LEVEL):
             yield from _for_table_level(one, running)
         elif kind_of_it:
@@ -202,7 +204,7 @@ def _oldest_user_of_tables(listed: Iterable[Process], locks: Iterable[Lock]) -> 
 
 
 def _for_user_lock(waits: Process, locks: Sequence[Lock]) -> Iterator[Wait]:
-    wanted = [one for one in locks if one.scope == USER_LOCK and not one.granted and one.process == waits.id]
+    wanted = [one for one in locks if not one.granted and one.process == waits.id]
     for lock in holders_of(locks, wanted):
         yield Wait(waits.id, lock.process, USER, "user lock", lock.table, release="RELEASE_LOCK")
 
