@@ -515,6 +515,14 @@ def test_a_server_that_refuses_to_tell_what_is_prepared_is_asked_for_the_rest(lo
     assert HEDGED in text
 
 
+def test_a_long_transaction_that_blocks_nobody_may_be_prepared_too(look, of_mariadb):
+    del of_mariadb.listed[1:], of_mariadb.transactions[1:], of_mariadb.pairs[:]
+    of_mariadb.transactions[0]["age"] = 7200
+    assert PLAIN in look(of_mariadb)[1]
+    of_mariadb.prepared = [XA]
+    assert HEDGED in look(of_mariadb, state=False)[1]
+
+
 def test_what_is_prepared_is_not_asked_while_nobody_waits_nor_of_mysql(look, of_mariadb):
     mysql = Locked()
     mysql.idle_head()

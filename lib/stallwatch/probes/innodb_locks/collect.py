@@ -173,7 +173,7 @@ class Collector:
         last = self.last(graph.heads()[:_MOST_IDLE])
         listed = since_idle(listed, last)
         unexplained |= dict.fromkeys((*unknown, *_waiting_ends(graph, waiting)), ROW)
-        prepared = self._prepared(graph, listed, waiting)
+        prepared = self._prepared(listed, waiting)
         details = Details(graph, listed, unexplained, last, prepared, tells=tells)
         return waiting, details._replace(
             rows_left_out=sum(group[0].process not in explained for group in groups[MOST_ROWS:])
@@ -209,14 +209,13 @@ class Collector:
                 tables[one.row] = rows.waited_for(self.asking, one.id)
         return waiting, list(waits.for_rows(waiting.transactions, found, tables)), unknown
 
-    def _prepared(self, graph: Graph, listed: Mapping[int, Process], waiting: Waiting) -> bool:
-        """Whether an idle head may have what XA has prepared: not all of that is detached, or it is not told.
+    def _prepared(self, listed: Mapping[int, Process], waiting: Waiting) -> bool:
+        """Whether somebody idle may have what XA has prepared: not all of it is detached, or that is unknown.
 
         KILL takes the connection from a prepared transaction, and no lock (MariaDB 10.5.23 to 11.8.9).
         """
-        owners = {one.process for one in waiting.transactions}
-        idle = (one for one in graph.heads() if one in listed and listed[one].command == "Sleep")
-        if not self.flavour.mariadb or owners.isdisjoint(idle):
+        owners = (listed.get(one.process) for one in waiting.transactions)
+        if not self.flavour.mariadb or not any(one and one.command == "Sleep" for one in owners):
             return False
         detached = sum(one.is_detached and not one.rolls_back for one in waiting.transactions)
         return len(self.asking.rows(_PREPARED)) > detached or self.asking.failed is not None
