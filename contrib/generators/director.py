@@ -1,12 +1,14 @@
-"""A basket for Icinga Director: the commands, their data fields, and a service template for each."""
+"""A basket for Icinga Director: commands, their data fields, service templates, and service sets of them."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from generators import icinga2
 from generators.plugins import PLUGIN_DIR, ROOT, Option, Plugin
+from generators.sets import members
+from stallwatch.declared import Service, every
 from stallwatch.discovery.plan import DOCS, OPTION_FILE
 
 if TYPE_CHECKING:
@@ -14,12 +16,40 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from generators.icinga2 import Command
+    from stallwatch.declared import Options
 
     Object = dict[str, Any]
 
 BASKET = ROOT / "contrib" / "director" / "stallwatch.json"
 DATA_TYPE = "Icinga\\Module\\Director\\DataType\\DataType"
 SECONDS = {"1m": "60", "2m": "120"}
+
+
+class ServiceSet(NamedTuple):
+    """A service set: which hosts it is for, and its services."""
+
+    about: str
+    titles: tuple[str, ...] = ()  # of services that plugins declare
+    members: str | None = None  # all that plugins declare for this set of generators.sets, too
+    own: tuple[Service, ...] = ()
+    reach: Options = ()  # options of all its services
+
+
+POOLS = Service("Cassandra thread pools", "jmx_thread_pools", "Which thread pool is blocked?")
+SERVICE_SETS = {
+    "stallwatch MySQL": ServiceSet("a server of MySQL or MariaDB", ("MySQL",), "mysql"),
+    "stallwatch replica": ServiceSet("a replica; add stallwatch MySQL, too", ("Replication lag",)),
+    "stallwatch NDB": ServiceSet(
+        "an SQL node of an NDB Cluster; add stallwatch MySQL, too", ("NDB nodes",), "ndb"
+    ),
+    "stallwatch Cassandra": ServiceSet(
+        "a node of Cassandra",
+        ("Cassandra", "JVM heap", "Garbage collection", "Dropped messages", "Compactions"),
+        own=(POOLS,),
+        reach=(("port", "7199"),),
+    ),
+    "stallwatch host": ServiceSet("a host with an Icinga agent", members="host"),
+}
 
 
 def files(plugins: list[Plugin]) -> dict[Path, str]:
@@ -34,7 +64,40 @@ def _basket(plugins: list[Plugin]) -> Object:
     return {
         "Command": {icinga2.of_director(plugin): _command(plugin, made, numbers) for plugin, made in both},
         "ServiceTemplate": {icinga2.of_director(plugin): _template(plugin, made) for plugin, made in both},
+        "ServiceSet": {name: _set(name, one, plugins) for name, one in SERVICE_SETS.items()},
         "Datafield": {str(numbers[field["varname"]]): field for field in fields},
+    }
+
+
+def _set(name: str, one: ServiceSet, plugins: list[Plugin]) -> Object:
+    """Make one without a filter: a user of the Director adds it to a host or to a host template."""
+    # Of two services of a title, as "JVM heap", the first: it does not lead.
+    declared = {each.title: each for known in every().values() for each in reversed(known.services)}
+    services = [declared[title] for title in one.titles] + list(one.own)
+    services += members(one.members) if one.members else []
+    by_name = {plugin.name: plugin for plugin in plugins}
+    return {
+        "assign_filter": None,
+        "description": f"For {one.about}",
+        "object_name": name,
+        "object_type": "template",
+        "services": [_service(by_name[service.plugin], service, one.reach) for service in services],
+    }
+
+
+def _service(plugin: Plugin, service: Service, reach: Options) -> Object:
+    """Make a service of a set. Its template has the command and the times."""
+    made = icinga2.command(plugin)
+    values: Object = {key.replace("-", "_"): value for key, value in (*reach, *service.options)}
+    if service.words:
+        values["quantities"] = [word.replace("$", "$$") for word in service.words]
+    if f"{made.name}_unreachable" in _template(plugin, made)["vars"]:
+        values.setdefault("unreachable", "unknown")  # another service of the set is CRITICAL then
+    return {
+        "imports": [icinga2.of_director(plugin)],
+        "object_name": service.title,
+        "object_type": "object",
+        "vars": {f"{made.name}_{key}": value for key, value in values.items()},
     }
 
 

@@ -337,7 +337,7 @@ def test_the_plugins_are_where_the_site_says(open_path, tells):
 
 def test_the_basket_is_one_that_the_director_restores():
     basket = json.loads(BASKET.read_text())
-    assert set(basket) == {"Command", "ServiceTemplate", "Datafield"}
+    assert set(basket) == {"Command", "ServiceTemplate", "ServiceSet", "Datafield"}
     fields = basket["Datafield"]
     assert [*fields] == [str(number + 1) for number in range(len(fields))]
     # it refuses a key that it does not know: uuid, which 1.11 has
@@ -365,6 +365,61 @@ def test_the_basket_is_one_that_the_director_restores():
         assert template["check_command"] in basket["Command"]
         known = {fields[str(one["datafield_id"])]["varname"] for one in basket["Command"][name]["fields"]}
         assert set(template["vars"]) <= known
+
+
+def test_service_sets_of_the_basket_are_made_of_its_templates():
+    """As IcingaServiceSet of 1.10.2 reads them: a list of objects, each with a template of this basket."""
+    basket = json.loads(BASKET.read_text())
+    kinds = {
+        one["varname"]: one["datatype"].rpartition("DataType")[2] for one in basket["Datafield"].values()
+    }
+    assert basket["ServiceSet"]
+    for name, one in basket["ServiceSet"].items():
+        assert set(one) == {"assign_filter", "description", "object_name", "object_type", "services"}
+        assert (one["object_name"], one["object_type"], one["assign_filter"]) == (name, "template", None)
+        titles = [service["object_name"] for service in one["services"]]
+        assert titles
+        assert len(set(titles)) == len(titles)
+        for service in one["services"]:
+            assert set(service) == {"imports", "object_name", "object_type", "vars"}
+            assert service["object_type"] == "object"
+            (template,) = service["imports"]
+            command = basket["ServiceTemplate"][template]["check_command"]
+            fields = {str(field["datafield_id"]) for field in basket["Command"][command]["fields"]}
+            for variable, value in service["vars"].items():
+                assert variable in {basket["Datafield"][number]["varname"] for number in fields}
+                assert kinds[variable] == ("Array" if isinstance(value, list) else "String")
+
+
+def test_one_service_of_a_set_is_critical_if_nobody_answers():
+    """By an option of its own or of its template, or by itself (mysql_query)."""
+    basket = json.loads(BASKET.read_text())
+    leaders = {
+        name: [
+            service["object_name"]
+            for service in one["services"]
+            for merged in [{**basket["ServiceTemplate"][service["imports"][0]]["vars"], **service["vars"]}]
+            if service["imports"] == ["stallwatch-mysql-query"]
+            or any(key.endswith("_unreachable") and value == "critical" for key, value in merged.items())
+        ]
+        for name, one in basket["ServiceSet"].items()
+    }
+    assert leaders == {
+        "stallwatch MySQL": ["MySQL"],
+        "stallwatch replica": [],
+        "stallwatch NDB": ["NDB nodes"],
+        "stallwatch Cassandra": ["Cassandra"],
+        "stallwatch host": [],
+    }
+
+
+def test_the_page_on_the_director_names_the_sets_and_their_services():
+    page = (BASKET.parent / "README.md").read_text()
+    rows = dict(re.findall(r"^\| (stallwatch \w+) \| .+? \| (.+) \|$", page, re.MULTILINE))
+    sets = json.loads(BASKET.read_text())["ServiceSet"]
+    assert rows == {
+        name: ", ".join(service["object_name"] for service in one["services"]) for name, one in sets.items()
+    }
 
 
 def test_the_types_of_data_fields():
