@@ -338,9 +338,10 @@ def test_a_kafka_whose_request_handlers_are_saturated(check, started):
     kafka = started(pool_servers.Kafka)
     started(pool_servers.KafkaLoad, kafka.broker, 6, "compressed:1")
     busy = (
-        r"JMX_THREAD_POOLS CRITICAL - RequestHandler: idle [0-9.]+ % of the time .*requests probably queue up"
+        r"JMX_THREAD_POOLS WARNING - RequestHandler: idle \d to \d+ % of the time \(minimum 30 %\), "
+        r"requests probably queue up"
     )
-    assert until(check, kafka, busy, seconds=300)[0] == 2
+    assert until(check, kafka, busy, seconds=300)[0] == 1  # its controller is idle: only the sum is known
 
 
 # A plain JVM

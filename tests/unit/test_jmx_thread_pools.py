@@ -818,33 +818,120 @@ def test_how_idle_threads_were_by_another_clock_does_not_count(check, jvm, clock
     assert check.line()[0] == 2
 
 
-def test_a_broker_that_is_a_controller_too_is_not_idle_twice(check, jvm):
-    jvm.bean(
-        "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=1.98
-    )
-    assert check.perfdata() == "pools=1 threads=45 idle=98%"
+HANDLERS = "kafka.server:type=KafkaRequestHandlerPool,name={}AvgIdlePercent"
+CONTROLLER = "kafka.controller:type=KafkaController,name=LastAppliedRecordOffset"
+REPLICAS = "kafka.server:type=ReplicaManager,name=UnderReplicatedPartitions"
+QUEUE_UP = ", requests probably queue up - check top and iostat -x 1"
+
+
+@pytest.fixture
+def combined(jvm):
+    """A broker that is its own controller, before Kafka 4.2; the function sets the sum of their idle times."""
+    jvm.bean(CONTROLLER, Value=7)
+    jvm.bean(REPLICAS, Value=0)
+    return lambda total: jvm.bean(HANDLERS.format("RequestHandler"), OneMinuteRate=total)
+
+
+@pytest.mark.parametrize(
+    ("total", "line", "lasts"),
+    [
+        (0.1, (1, f"WARNING - RequestHandler: idle 0 to 5 % of the time (minimum 30 %){QUEUE_UP}"), 2),
+        (0.2, (1, f"WARNING - RequestHandler: idle 0 to 10 % of the time (minimum 30 %){QUEUE_UP}"), 1),
+        (0.8, (1, f"WARNING - RequestHandler: idle 0 to 40 % of the time (minimum 30 %){QUEUE_UP}"), 1),
+        (1.0, (1, f"WARNING - RequestHandler: idle 0 to 50 % of the time (minimum 30 %){QUEUE_UP}"), 1),
+        (1.2, (1, f"WARNING - RequestHandler: idle 20 to 60 % of the time (minimum 30 %){QUEUE_UP}"), 1),
+        (1.31, (0, "OK - 1 pool, RequestHandler idle at least 31 % of the time"), 0),
+        (1.9, (0, "OK - 1 pool, RequestHandler idle at least 90 % of the time"), 0),
+        (2.04, (0, "OK - 1 pool, RequestHandler idle at least 100 % of the time"), 0),
+    ],
+)
+def test_a_sum_of_two_idle_times_is_critical_only_if_one_of_them_is_surely_too_low(
+    check, jvm, combined, total, line, lasts
+):
+    combined(total)
+    assert check.line() == line
     jvm.later(60)
-    jvm.bean("kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=1.0)
-    assert check.line() == (
-        1,
-        "WARNING - RequestHandler: idle 0 % of the time (minimum 30 %), requests probably queue up - check top and iostat -x 1",
-    )
+    status, text = check.line()
+    assert status == lasts
+    limit = {0: "", 1: " (minimum 30 %)", 2: " (minimum 10 %)"}[lasts]
+    assert limit in text
+
+
+def test_a_sum_that_was_surely_too_low_only_now_is_not_critical_yet(check, jvm, combined):
+    combined(1.0)
+    assert check.line()[0] == 1
+    jvm.later(60)
+    combined(0.1)
+    assert check.line()[0] == 1
     jvm.later(60)
     assert check.line()[0] == 2
 
 
-def test_a_broker_that_is_a_controller_too_is_known_to_be_one_at_the_first_look(check, jvm):
-    jvm.bean(
-        "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=1.02
+def test_a_sum_of_two_idle_times_is_explained_with_where_to_look(check, combined):
+    combined(1.02)
+    assert check("-v", "--no-state")[1].splitlines() == [
+        f"JMX_THREAD_POOLS WARNING - RequestHandler: idle 2 to 51 % of the time (minimum 30 %){QUEUE_UP} | pools=1 threads=45 idle=2%",
+        "  before Kafka 4.2 a broker that is also a controller shows only the sum of both idle times; RequestQueueTimeMs of kafka.network:type=RequestMetrics shows which requests wait",
+        "  also which clients send so many requests; num.io.threads sets the number of threads",
+        "[OK] 1 pool, RequestHandler idle at least 2 % of the time",
+        "[OK] 45 threads (38 daemons, peak 49)",
+        "Pool Name       Idle %  Idle % at most",
+        "RequestHandler       2              51",
+    ]
+
+
+def test_limits_of_the_user_are_judged_with_both_ends_of_a_sum(check, jvm, combined):
+    combined(1.2)
+    limits = ["--idle-warning", "50:", "--idle-critical", "40:"]
+    for expected in (1, 1):  # 20 to 60 %
+        assert check.line(*limits)[0] == expected
+        jvm.later(60)
+    limits = ["--idle-warning", "90:", "--idle-critical", "70:"]
+    for expected in (1, 2):
+        assert check.line(*limits)[0] == expected
+        jvm.later(60)
+    assert check.line("--idle-warning", "19:", "--idle-critical", "10:")[0] == 0
+
+
+def test_a_sum_is_known_once_it_was_too_large_for_one_pool(check, jvm):
+    name = HANDLERS.format("RequestHandler")
+    jvm.bean(name, OneMinuteRate=1.98)
+    assert check.perfdata() == "pools=1 threads=45 idle=98%"
+    jvm.later(60)
+    jvm.bean(name, OneMinuteRate=1.0)
+    assert check.line() == (
+        1,
+        f"WARNING - RequestHandler: idle 0 to 50 % of the time (minimum 30 %){QUEUE_UP}",
     )
-    jvm.bean("kafka.controller:type=KafkaController,name=LastAppliedRecordOffset", Value=7)
-    assert check.perfdata() == "pools=1 threads=45 idle=100%"  # a controller alone
-    jvm.bean("kafka.server:type=ReplicaManager,name=UnderReplicatedPartitions", Value=0)
-    assert check.line()[1].startswith("WARNING - RequestHandler: idle 2 % of the time ")
-    jvm.bean(  # from Kafka 4.2 on, which adds nothing up
-        "kafka.server:type=KafkaRequestHandlerPool,name=BrokerRequestHandlerAvgIdlePercent", OneMinuteRate=0.9
+
+
+def test_a_broker_or_a_controller_alone_shows_no_sum(check, jvm):
+    jvm.bean(HANDLERS.format("RequestHandler"), OneMinuteRate=1.0)
+    assert check.line() == (0, "OK - 1 pool, RequestHandler idle 100 % of the time")
+    jvm.bean(CONTROLLER, Value=7)
+    assert check.line("--pool", ".*") == (0, "OK - 1 pool, RequestHandler idle 100 % of the time")
+
+
+def test_a_combined_kafka_that_has_just_started_is_not_judged(check, jvm, combined):
+    combined(0.7)
+    jvm.told[RUNTIME]["Uptime"] = 20_000
+    assert check() == (
+        0,
+        "JMX_THREAD_POOLS OK - 1 pool | pools=1 threads=45\n"
+        "[OK] how idle RequestHandler are is not known yet: the JVM has just started",
     )
-    assert check.perfdata() == "pools=2 threads=45 idle=90%"
+    jvm.later(60)
+    combined(1.98)
+    assert check.line() == (0, "OK - 1 pool, RequestHandler idle at least 98 % of the time")
+
+
+@pytest.mark.parametrize("pool", [".*", "RequestHandler"])
+def test_from_kafka_4_2_on_nothing_is_a_sum_whichever_pools_are_chosen(check, jvm, combined, pool):
+    combined(0.97)
+    jvm.bean(HANDLERS.format("BrokerRequestHandler"), OneMinuteRate=0.97)
+    jvm.bean(HANDLERS.format("ControllerRequestHandler"), OneMinuteRate=0.98)
+    status, line = check.line("--pool", pool)
+    assert (status, line.endswith("RequestHandler idle 97 % of the time")) == (0, True)
 
 
 def test_a_broker_alone_that_is_said_to_be_idle_a_little_too_long_is_idle(check, jvm):

@@ -68,7 +68,7 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
     again = second if isinstance(second, dict) else {}
     had, changes = memory.get(_POOLS), Changes(memory, reader)
     uptime = _uptime(reader)
-    settled = [_settled(pool, uptime, changes, summed=_is_sum(pool, pools, server)) for pool in pools]
+    settled = [_settled(pool, uptime, changes, summed=_is_sum(pool, server)) for pool in pools]
     observed = [
         _observation(pool, changes, uptime)._replace(
             second=again.get(pool.key), unsettled=before.idle is not None and pool.idle is None
@@ -186,21 +186,20 @@ def _uptime(reader: Reader) -> float | None:
     return None
 
 
-def _is_sum(pool: Pool, pools: Sequence[Pool], server: Server) -> bool:
+def _is_sum(pool: Pool, server: Server) -> bool:
     """Whether the idle time of a pool is that of two, by the other MBeans that there are."""
     family = pool.family
     if pool.idle is None or pool.name != family.sums:
         return False
-    parts = any(one.family is family and one.name.endswith(family.sums) for one in pools if one is not pool)
-    return not parts and all(server.names(name) for name in family.sums_with)
+    return all(server.names(name) for name in family.sums_with) and not server.names(family.sums_without)
 
 
 def _settled(pool: Pool, uptime: float | None, changes: Changes, *, summed: bool) -> Pool:
     """Take an average that is younger than what it is over for not known; nobody is idle twice.
 
-    Where two share a number (see families), the one that is busier is idle for what exceeds 1, at least: the
-    other one may be idle all the time. That they do is known by other MBeans (``summed``), or once the sum
-    was too large for one of them.
+    Where two share a number (see families), the busier one is idle for what exceeds 1, at least, as the other
+    one may be idle all the time; and for half of the sum, at most. That they do is known by other MBeans
+    (``summed``), or once the sum was too large for one of them.
     """
     if pool.idle is None:
         return pool
@@ -209,7 +208,9 @@ def _settled(pool: Pool, uptime: float | None, changes: Changes, *, summed: bool
     changes.note(key, int(shares))
     if uptime is not None and uptime < pool.family.settles:
         return pool._replace(idle=None)
-    return pool._replace(idle=max(0, min(pool.idle - shares, 1)))
+    if not shares:
+        return pool._replace(idle=min(pool.idle, 1))
+    return pool._replace(idle=max(0, min(pool.idle - 1, 1)), idle_at_most=min(pool.idle / 2, 1))
 
 
 def _observation(pool: Pool, changes: Changes, uptime: float | None) -> Observation:
@@ -234,7 +235,7 @@ def _observation(pool: Pool, changes: Changes, uptime: float | None) -> Observat
     stop = standstill(pool, changes, completed, uptime)
     idle_before = changes.before(idle_key)
     if pool.idle is not None:
-        changes.note(idle_key, 100 * pool.idle)
+        changes.note(idle_key, 100 * (pool.idle if pool.idle_at_most is None else pool.idle_at_most))
     known = idle_before if isinstance(idle_before, int | float) else None
     return Observation(
         pool,

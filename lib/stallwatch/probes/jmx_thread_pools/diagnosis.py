@@ -64,8 +64,17 @@ def _worst(one: Observation, run: Run) -> Reading | None:
         reading._replace(judged_as=LASTING[lasting]) if reading.name == lasting else reading
         for reading in one.readings
     ]
+    if one.pool.idle_at_most is not None:
+        readings = [_bounded(reading, one.pool.idle_at_most, run) for reading in readings]
     worst = max(readings, key=gravity, default=None)
     return worst if worst and gravity(worst) else None
+
+
+def _bounded(reading: Reading, most: float, run: Run) -> Reading:
+    """Make an idle time that may be more a WARNING at most, unless it would be critical at ``most``, too."""
+    if reading.name != "idle":
+        return reading
+    return reading._replace(confirmed=run.is_problem(reading._replace(value=100 * most), State.CRITICAL))
 
 
 def _lasting(one: Observation) -> str:

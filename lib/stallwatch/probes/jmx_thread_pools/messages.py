@@ -187,9 +187,9 @@ def _totals(observed: Sequence[Observation]) -> Iterator[Reading]:
     if shares := [pool.busy for pool in pools if pool.busy is not None]:
         what = f"the busiest pool uses {max(shares):.0f} % of its threads or connections"
         yield Reading("highest_busy", max(shares), "%", label="busy", what=what, in_table=True)
-    if idle := [pool.idle for pool in pools if pool.idle is not None]:
-        what = f"the least idle pool was {_idle(min(idle))} of the time"
-        yield Reading("lowest_idle", 100 * min(idle), "%", label="idle", what=what, in_table=True)
+    if least := _least_idle(pools):
+        what = f"the least idle pool was {_at_least_idle(least)} of the time"
+        yield Reading("lowest_idle", 100 * (least.idle or 0), "%", label="idle", what=what, in_table=True)
 
 
 def _in_words(one: Observation, reading: Reading) -> Reading:
@@ -197,7 +197,9 @@ def _in_words(one: Observation, reading: Reading) -> Reading:
     of = meaning(one.pool)
     what, *others = _facts(one, first=reading.name)
     usual = _usual(one) if reading.name == "stalled" else ""
-    line = Line(then="".join(f", {fact}" for fact in others), more=tuple(filter(None, (usual, of.more))))
+    sums = one.pool.family.sums_why if one.pool.idle_at_most is not None else ""
+    more = tuple(filter(None, (usual, sums, of.more)))
+    line = Line(then="".join(f", {fact}" for fact in others), more=more)
     why = of.why
     if reading.name == "stalled" and of.serves:
         why = "blocked or long requests"
@@ -243,7 +245,7 @@ def _facts(one: Observation, first: str) -> list[str]:
         "blocked": _count(pool.blocked, *pool.family.waiting) if pool.blocked or first == "blocked" else "",
         "blocked_new": _blocked_new(pool, one.blocked_new, one.seconds, first) if one.blocked_new else "",
         "stalled": _stalled(one) if one.stalled else "",
-        "idle": "" if pool.idle is None else f"{_idle(pool.idle)} of the time",
+        "idle": "" if pool.idle is None else f"{_idle(pool.idle, pool.idle_at_most)} of the time",
         "active": "" if pool.active is None or _all_stall(one) else _in_use(pool, short=bool(lent)),
         "pending": f"{plain(pool.pending or 0)} pending" if _says_pending(one, first) else "",
     }
@@ -295,8 +297,20 @@ def _count(number: float | None, one: str, several: str) -> str:
     return f"{plain(number or 0)} {one if number == 1 else several}"
 
 
-def _idle(share: float) -> str:
-    return f"idle {100 * share:.0f} %"
+def _idle(least: float, most: float | None) -> str:
+    """Return in which part of the time a pool was idle; ``most`` is None where that was measured."""
+    low, high = (f"{100 * share:.0f}" for share in (least, least if most is None else most))
+    return f"idle {low} %" if low == high else f"idle {low} to {high} %"
+
+
+def _least_idle(pools: Sequence[Pool]) -> Pool | None:
+    """Return the pool that was idle for the shortest time, as far as that is known of any."""
+    known = [pool for pool in pools if pool.idle is not None]
+    return min(known, key=lambda pool: (pool.idle, pool.name), default=None)
+
+
+def _at_least_idle(pool: Pool) -> str:
+    return f"idle {'' if pool.idle_at_most is None else 'at least '}{100 * (pool.idle or 0):.0f} %"
 
 
 def _summary(pools: Sequence[Pool]) -> str:
@@ -315,9 +329,8 @@ def _busiest(pools: Sequence[Pool]) -> Iterator[str]:
         used = [_in_use(busiest)] if busiest.active is not None else []
         pending = [f"{plain(busiest.pending)} pending"] if busiest.pending else []
         yield f"busiest {busiest.name}: {', '.join(used + pending)}"
-    if idle := [(pool.idle, pool.name) for pool in pools if pool.idle is not None]:
-        share, name = min(idle)
-        yield f"{name} {_idle(share)} of the time"
+    if least := _least_idle(pools):
+        yield f"{least.name} {_at_least_idle(least)} of the time"
     elif busiest.active == 0 and not busiest.pending:
         yield "all idle"
 
@@ -333,7 +346,12 @@ def _table(pools: Sequence[Pool]) -> Table:
         "Completed": [pool.completed for pool in ranked],
         "Blocked": [pool.blocked for pool in ranked],
         "All time blocked": [pool.total_blocked for pool in ranked],
-        "Idle %": [None if pool.idle is None else round(100 * pool.idle, 1) for pool in ranked],
+        "Idle %": [_per_cent(pool.idle) for pool in ranked],
+        "Idle % at most": [_per_cent(pool.idle_at_most) for pool in ranked],
     }
     told = {name: cells for name, cells in columns.items() if any(cell is not None for cell in cells)}
     return Table(tuple(told), tuple(zip(*told.values(), strict=True)))
+
+
+def _per_cent(share: float | None) -> float | None:
+    return None if share is None else round(100 * share, 1)

@@ -34,6 +34,7 @@ class Pool(NamedTuple):
     total_blocked: float | None = None
     completed: float | None = None
     idle: float | None = None  # about 0 to 1
+    idle_at_most: float | None = None  # where only the sum of two pools is known: ``idle`` is its least then
     low: float | None = None  # 0 or 1
     spare: float | None = None  # how many threads it calls low; from 2 on that is not full
 

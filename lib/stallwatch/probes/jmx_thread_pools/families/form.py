@@ -54,9 +54,12 @@ class Family(NamedTuple):
     lends: bool = False  # connections, which may fail to be made: who waits may find none in use
     drains: bool = False  # tasks are short: a queue of which none is completed from run to run stands still
     everywhere: bool = False  # in every JVM: to see only such pools is to see none
-    # The pool whose idle time is that of two, added up, if there are all MBeans of ``sums_with``.
+    # The pool whose idle time is that of two, added up, if there are all MBeans of ``sums_with`` and not
+    # the one of ``sums_without``; and why.
     sums: str = ""
     sums_with: tuple[str, ...] = ()
+    sums_without: str = ""
+    sums_why: str = ""
     absent: str = ""  # the pool that may have no threads: its idle time is no number then
     settles: float = 0  # seconds after the start of the JVM until averages are of what they say
 

@@ -86,14 +86,14 @@ FAMILIES = (
     ),
     Family(
         "Kafka",
-        "Kafka 3.9.0",
+        "Kafka 3.9.0, 4.2.2",
         queries=(
             "kafka.server:type=KafkaRequestHandlerPool,name=*AvgIdlePercent",
             "kafka.network:type=SocketServer,name=*AvgIdlePercent",
         ),
         beans=(
             # A fraction, whatever the name says. It comes to nearly 2 where one process is broker and
-            # controller: both add to it (KAFKA-19606, before Kafka 4.2).
+            # controller: both add to it (KAFKA-19606, before Kafka 4.2; 1.97 on 3.9.0, 0.97 on 4.2.2).
             Bean("type=KafkaRequestHandlerPool,name={pool}AvgIdlePercent", idle="OneMinuteRate"),
             Bean("type=SocketServer,name={pool}AvgIdlePercent", idle="Value"),
         ),
@@ -111,12 +111,15 @@ FAMILIES = (
                 "TLS costs these threads, too; num.network.threads sets their number",
             ),
         ),
-        # What a controller of KRaft has, and what a broker has (3.9).
+        # What a controller of KRaft has, what a broker has (3.9), and what a Kafka has that adds nothing up.
         sums="RequestHandler",
         sums_with=(
             "kafka.controller:type=KafkaController,name=LastAppliedRecordOffset",
             "kafka.server:type=ReplicaManager,name=UnderReplicatedPartitions",
         ),
+        sums_without="kafka.server:type=KafkaRequestHandlerPool,name=BrokerRequestHandlerAvgIdlePercent",
+        sums_why="before Kafka 4.2 a broker that is also a controller shows only the sum of both idle times; "
+        "RequestQueueTimeMs of kafka.network:type=RequestMetrics shows which requests wait",
         absent="ControlPlaneNetworkProcessor",  # without a listener of its own (3.9 with ZooKeeper)
         settles=60,  # on an idle Kafka 3.9 the first begins with 0, the second is below 0.5 for 34 s
     ),
