@@ -82,7 +82,7 @@ REDO_LOG = "check_innodb_redo_log -S {socket} -u mon --sample 2s"
 QUERY = 'check_mysql_query -S {socket} -u mon --query "SELECT COUNT(*) FROM status_load.big WHERE a = 0"'
 BACKUP = "check_mysql_backup -d {folder}/backup -S {socket} -u mon --ignore-table 'status_load[.].*|lab[.].*'"
 SERVER = (
-    ("What a server counts, and what of it stands at its limit", STATUS),
+    ("What a server counts, and what of it is at its limit", STATUS),
     ("Its redo log", REDO_LOG),
     ("Its buffer pool", "check_innodb_buffer_pool -S {socket} -u mon --sample 2s"),
     ("Does it answer?", QUERY),

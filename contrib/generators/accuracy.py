@@ -180,7 +180,7 @@ def _lag(part: str) -> str:
         "runs",
         "lag off by, s: mean",
         "at most",
-        "no lag told",
+        "no lag reported",
         "ends foretold",
         "off by",
     ]

@@ -228,8 +228,8 @@ def _warm_in_short() -> str:
 def _hung() -> str:
     """Say what becomes of checks while others wait for servers that hang."""
     said = [
-        f"Beside {beside['hung']} checks that always waited for a server that says nothing, {each['title']} "
-        f"ran {beside['done']:.0f} `{row['name'].removesuffix(WARM)}` a second ({beside['asked']:.0f} were "
+        f"Beside {beside['hung']} checks that always waited for a server that does not answer, "
+        f"{each['title']} ran {beside['done']:.0f} `{row['name'].removesuffix(WARM)}` a second ({beside['asked']:.0f} were "
         f"due): 99 of 100 within {1000 * beside['slow']:.0f} ms."
         for each in _measured("warm")["tables"]
         for row in each["rows"]

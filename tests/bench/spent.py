@@ -34,7 +34,7 @@ OWN, REST = ("options", "sources", "probes"), "import the rest of stallwatch"
 WORK = {
     "compiled": "compile its script",
     "socket.connect": "define and read options",
-    "end": "connect, ask, judge, tell",
+    "end": "connect, query, judge, report",
 }
 DEAREST = 3  # packages that are named
 LEAVE = "import posix; posix._exit(0)"  # as plugins leave: the interpreter does not tidy up

@@ -28,7 +28,7 @@ def _ddl(scene, waiters):
 @fault("DDL behind a reader, metadata_lock_info", servers=("mariadb",),
        says=r"blocks ALTER TABLE shop\.orders and")  # fmt: skip
 def ddl_with_plugin(scene, waiters):
-    """The same, where the plugin of MariaDB is installed that tells who has which metadata lock."""
+    """The same, where the plugin of MariaDB is installed that shows who has which metadata lock."""
     _install_plugin(scene)
     yield
     yield from _ddl(scene, waiters)

@@ -1,4 +1,4 @@
-"""What stands at its limit: the cases of the articles, on all captured versions."""
+"""What is at its limit: the cases of the articles, on all captured versions."""
 
 import pytest
 from captured_mysql import VERSIONS, CapturedMysql

@@ -1,4 +1,4 @@
-"""Every number of SHOW GLOBAL STATUS: what counts up as rates, what stands at its limit, what is unusual.
+"""Every number of SHOW GLOBAL STATUS: what counts up as rates, what is at its limit, what is unusual.
 
 In the order of the road: `options` (what may be asked for), `selection` (which numbers and ranges the user
 chose), `probe` (one run, step by step, and the numbers that it shows: start reading here), `collect` (what a

@@ -17,9 +17,9 @@ DECLARED = Declared(
         Service(
             "MySQL status",
             "mysql_status",
-            "What stands at its limit?",
+            "What is at its limit?",
             sets="mysql",
-            notes="What stands at its limit? CRITICAL after three looks in a row",
+            notes="What is at its limit? CRITICAL after three looks in a row",
         ),
     ),
     panels=(

@@ -1,4 +1,4 @@
-"""Ready-made sets of numbers: what each is, and what stands at its limit."""
+"""Ready-made sets of numbers: what each is, and what is at its limit."""
 
 from __future__ import annotations
 
