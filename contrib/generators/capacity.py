@@ -229,8 +229,8 @@ def _hung() -> str:
     """Say what becomes of checks while others wait for servers that hang."""
     said = [
         f"Beside {beside['hung']} checks that always waited for a server that does not answer, "
-        f"{each['title']} ran {beside['done']:.0f} `{row['name'].removesuffix(WARM)}` a second ({beside['asked']:.0f} were "
-        f"due): 99 of 100 within {1000 * beside['slow']:.0f} ms."
+        f"{each['title']} ran {beside['done']:.0f} `{row['name'].removesuffix(WARM)}` a second "
+        f"({beside['asked']:.0f} were due): 99 of 100 within {1000 * beside['slow']:.0f} ms."
         for each in _measured("warm")["tables"]
         for row in each["rows"]
         if (beside := row.get("beside"))
