@@ -10,8 +10,7 @@ from http_server import answer, serving
 from stallwatch import withheld
 from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
-from stallwatch.sources.jmx import jolokia
-from stallwatch.sources.jmx.jolokia import http
+from stallwatch.sources.jmx.jolokia import client, http, questions
 from stallwatch.sources.jmx.jolokia.values import SpoiledError, parsed, plain
 from stallwatch.sources.jmx.target import JOLOKIA, from_http_url
 from stallwatch.units import NotUnderstoodError
@@ -205,7 +204,7 @@ def test_a_version_does_not_show_the_password():
     try:
         with serving(lambda *_: answer([told(about)])) as asked:
             target = jmx.Target(*asked.place, JOLOKIA, via="jolokia", user="me", password=SECRET)
-            jolokia.Client(target, Deadline(5), traced.append).close()
+            client.Client(target, Deadline(5), traced.append).close()
     finally:
         withheld.end()
     assert "is Jolokia" in traced[-1]
@@ -491,4 +490,4 @@ def test_a_password_in_a_url_is_refused_and_not_shown():
 
 
 def test_paths_are_escaped():
-    assert jolokia._path("a/b!c", "d") == "a!/b!!c/d"
+    assert questions.path_of("a/b!c", "d") == "a!/b!!c/d"

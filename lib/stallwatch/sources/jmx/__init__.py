@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stallwatch.frame.deadline import Deadline
     from stallwatch.sources.jmx.client import Client
     from stallwatch.sources.jmx.jmxquery import Client as JavaClient
-    from stallwatch.sources.jmx.jolokia import Client as HttpClient
+    from stallwatch.sources.jmx.jolokia.client import Client as HttpClient
 
     Server: TypeAlias = Client | JavaClient | HttpClient  # a log-in at a JVM, whoever carries the questions
 
@@ -54,9 +54,9 @@ def connect(target: Target, deadline: Deadline, trace: Callable[[str], None] = l
 
         return jmxquery.Client(target, deadline, trace)
     if target.via == "jolokia":
-        from stallwatch.sources.jmx import jolokia
+        from stallwatch.sources.jmx.jolokia import client as over_http
 
-        return jolokia.Client(target, deadline, trace)
+        return over_http.Client(target, deadline, trace)
     from stallwatch.sources.jmx import client
 
     return client.Client(target, deadline, trace)

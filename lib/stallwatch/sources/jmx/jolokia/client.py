@@ -1,0 +1,260 @@
+"""A JMX client over HTTP, with the methods of ``jmx.client.Client``."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from stallwatch import withheld
+from stallwatch.line import shorten
+from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST, TEXT, Kept
+from stallwatch.sources.jmx.errors import (
+    JmxError,
+    NoSuchAttributeError,
+    NoSuchBeanError,
+    UnreadableError,
+)
+from stallwatch.sources.jmx.info import Attribute, Bean, size, type_name
+from stallwatch.sources.jmx.jolokia.http import forbidden, not_json
+from stallwatch.sources.jmx.jolokia.questions import (
+    SETTINGS,
+    Asking,
+    Question,
+    RefusedError,
+    batches,
+    listing,
+    path_of,
+    reading,
+)
+from stallwatch.sources.jmx.jolokia.values import must_be_all, plain
+from stallwatch.sources.jmx.object_name import ObjectName, understood
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from typing import Any, Self
+
+    from stallwatch.frame.deadline import Deadline
+    from stallwatch.sources.jmx.jolokia.questions import Wanted
+    from stallwatch.sources.jmx.target import Target
+    from stallwatch.sources.jmx.values import Values
+
+_THREADING = "java.lang:type=Threading"
+_LONGEST = 4000  # bytes of what an exception says
+_DATE = re.compile(r"[+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)")
+_DENIED = 403
+_SECURITY = "SecurityException"
+_NO_BEAN, _NO_ATTRIBUTE, _WRITE_ONLY = "InstanceNotFoundException", "AttributeNotFoundException", "Write-only"
+
+
+class Client:
+    """Asks one agent. There is no log-in that lasts: every request has the password."""
+
+    def __init__(self, target: Target, deadline: Deadline, trace: Callable[[str], None]) -> None:
+        self.where = target.where
+        self._trace = trace
+        self._asking = Asking(target, deadline, trace)
+        self._kept = Kept(target.where)
+        self._lists: dict[tuple[Attribute, ...], list[Attribute]] = {}
+        self._most = 0  # items that it sends of a list or a map; 0: all
+        try:
+            self._greet()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hang up."""
+        self._asking.close()
+
+    def _greet(self) -> None:
+        """See that it is Jolokia, which may keep its version to itself, and what it does not send."""
+        (told,) = self._asking.ask([Question({"type": "version"}, "its version")])
+        if isinstance(told, UnreadableError):
+            raise not_json(self.where, told.what.encode())
+        if isinstance(told, RefusedError):
+            if told.status == _DENIED and not told.text.startswith("Command type"):
+                raise forbidden(self.where, withheld.message(told.text))
+            self._trace(f"{self.where} does not show its version: {withheld.message(told.text)}")
+            return
+        about = _map(told)
+        if "protocol" not in about:
+            raise not_json(self.where, json.dumps(told).encode())
+        most = str(_map(about.get("config")).get("maxCollectionSize", ""))
+        self._most = int(most) if re.fullmatch("[0-9]{1,9}", most) else 0
+        version = withheld.data(f"{about.get('agent')}, protocol {about['protocol']}")
+        self._trace(f"{self.where} is Jolokia {version}")
+
+    def domains(self) -> list[str]:
+        """Give the domains of all beans, sorted."""
+        found = _map(self._one({"type": "list", "config": {"maxDepth": 1}}, "its domains"))
+        self._must_be_all(found, "its domains")
+        return sorted(found)
+
+    def names_ahead(self, wanted: Wanted) -> None:
+        """Take notice of patterns, and of the attributes their beans will be asked for: of no use here."""
+
+    def names(self, pattern: str = "*:*") -> list[str]:
+        """Give the object names that match, sorted."""
+        found = self._one({"type": "search", "mbean": pattern}, f"the MBeans {pattern}")
+        if not isinstance(found, list):
+            raise UnreadableError(f"the MBeans {pattern} cannot be read: no list of names came")
+        self._must_be_all(found, f"the MBeans {pattern}")
+        names = sorted(map(str, found))
+        for name in names:
+            self._kept.name(name)
+        return names
+
+    def beans(self, pattern: str = "*:*") -> list[Bean]:
+        """Give the object names that match and their classes, sorted by name."""
+        wanted = ObjectName.parse(pattern)
+        request: dict[str, Any] = {"type": "list", "config": {"maxDepth": 3}}
+        if one_domain := not ObjectName(wanted.domain, {}).is_pattern:
+            request = {"type": "list", "path": path_of(wanted.domain), "config": {"maxDepth": 2}}
+        try:
+            found = _map(self._one(request, f"the MBeans {pattern}"))
+        except NoSuchBeanError:  # there is no such domain
+            return []
+        domains = {wanted.domain: found} if one_domain else found
+        for some in (found, *domains.values()):
+            self._must_be_all(_map(some), f"the MBeans {pattern}")
+        told = {
+            f"{domain}:{properties}": _map(about).get("class")
+            for domain, beans in domains.items()
+            for properties, about in _map(beans).items()
+        }
+        chosen = [name for name, one in zip(told, understood(told), strict=True) if wanted.matches(one)]
+        self._kept.add(sum(LIST + 2 * TEXT + len(name) + len(str(told[name])) for name in chosen))
+        return sorted(Bean(name, str(told[name] or "")) for name in chosen)
+
+    def passing(self) -> AbstractContextManager[Callable[[int], None]]:
+        """Keep nothing of what is read within but for the bytes that the function is told."""
+        return self._kept.passing()
+
+    def read(self, wanted: Wanted) -> Iterator[Values | JmxError]:
+        """Give the values of attributes, as ``client.Client.read`` does."""
+        for several in batches(wanted):
+            yield from self._values(several)
+
+    def describe(self, found: Iterable[Bean]) -> Iterator[list[Attribute] | JmxError]:
+        """Give the attributes of beans, in the order asked, sorted by name."""
+        for several in batches((bean.name, ("",)) for bean in found):
+            questions = [Question(listing(name), name) for name, _ in several]
+            for (name, _), told in zip(several, self._asking.ask(questions), strict=True):
+                if isinstance(told, Exception):
+                    yield self._explained(told, name, "")
+                    continue
+                attributes = [_attribute(one, _map(about)) for one, about in sorted(_map(told).items())]
+                yield self._shared(attributes)
+
+    def _shared(self, attributes: list[Attribute]) -> list[Attribute]:
+        """Give the same list for the same attributes: thousands of beans have those of a few classes."""
+        known = self._lists.setdefault(tuple(attributes), attributes)
+        if known is attributes:
+            self._kept.add(sum(map(size, attributes)))
+        return known
+
+    def deadlocked_threads(self) -> list[int]:
+        """Give the ids of the threads that wait for each other for ever; invokes findDeadlockedThreads.
+
+        The agent's policy may forbid that: UnreadableError.
+        """
+        operation = "findDeadlockedThreads"
+        request = {"type": "exec", "mbean": _THREADING, "operation": operation}
+        found = self._one(request, _THREADING, operation)
+        if found is None:
+            return []
+        if not isinstance(found, list) or any(type(one) is not int for one in found):
+            raise UnreadableError(f"{operation} of {_THREADING} cannot be read: no list of numbers came")
+        return found
+
+    def _values(self, several: list[tuple[str, Sequence[str]]]) -> Iterator[Values | JmxError]:
+        asked = list(dict.fromkeys((name, one) for name, attributes in several for one in attributes))
+        told = dict(zip(asked, self._asking.ask([reading(*one) for one in asked]), strict=True))
+        dates = [one for one in asked if isinstance(told[one], str) and _DATE.fullmatch(told[one])]
+        if dates:  # the agent leaves out what is less than a second; only of a date it has the time
+            times = self._asking.ask([reading(*one, path="time") for one in dates])
+            told |= {one: _moment(at) for one, at in zip(dates, times, strict=True) if type(at) is int}
+        for name, attributes in several:
+            self._kept.add(LIST + DICT + ENTRY * len(attributes))
+            values: Values = {one: self._value(told[name, one], name, one) for one in attributes}
+            gone = [one for one in values.values() if isinstance(one, NoSuchBeanError)]
+            yield gone[0] if gone else values
+
+    def _value(self, told: Any, name: str, attribute: str) -> Any:
+        try:
+            if isinstance(told, Exception):
+                raise told
+            return plain(told, self._most, self._kept.add)
+        except (RefusedError, UnreadableError) as failure:
+            return self._explained(failure, name, attribute)
+
+    def _must_be_all(self, told: list[Any] | dict[str, Any], name: str) -> None:
+        try:
+            must_be_all(told, self._most)
+        except UnreadableError as error:
+            raise self._explained(error, name, "") from None
+
+    def _one(self, request: dict[str, Any], name: str, attribute: str = "") -> Any:
+        """Ask one question; a failure is that of an attribute, if there is one."""
+        request["config"] = SETTINGS | request.get("config", {})
+        (told,) = self._asking.ask([Question(request, name, attribute)])
+        if isinstance(told, Exception):
+            raise self._explained(told, name, attribute)
+        return told
+
+    def _explained(self, failure: Exception, name: str, attribute: str) -> JmxError:
+        """Return why an attribute, or what else was asked of a bean, cannot be had."""
+        subject = f"{attribute} of {name}" if attribute else name
+        error: JmxError = UnreadableError(f"{subject} cannot be read: {_reason(failure)}")
+        if isinstance(failure, RefusedError):
+            kind = failure.kind.rpartition(".")[2]
+            if failure.status == _DENIED and kind != _SECURITY:
+                error.advice = "allow it in the agent's jolokia-access.xml"
+            if kind == _NO_BEAN or failure.text.startswith("No MBean "):
+                error = NoSuchBeanError(f"there is no MBean {name} at {self.where}")
+            elif kind == _NO_ATTRIBUTE and not failure.text.startswith(_WRITE_ONLY):
+                error = NoSuchAttributeError(f"{name} has no attribute {attribute}")
+        self._kept.error(error.what)
+        return error
+
+
+def _reason(failure: Exception) -> str:
+    """Return what an exception is as over RMI: the innermost that is known, without its package."""
+    if not isinstance(failure, RefusedError):
+        return str(getattr(failure, "what", failure))
+    kind, text = failure.kind, failure.text
+    if kind.startswith("javax.management.Runtime") and text:  # it wraps another one, whose name comes next
+        kind, _, text = text.partition(": ")
+    kind = kind.rpartition(".")[2]
+    said = withheld.message(f"{failure.kind}: {failure.text}")  # before anything is cut off
+    if said != withheld.WITHHELD:
+        said = withheld.message(f"{kind}: {text}" if text else kind)
+    said = shorten(said, _LONGEST)
+    if failure.status != _DENIED:
+        return said
+    return f"this user may not, {said}" if kind == _SECURITY else f"the agent's policy forbids it, {said}"
+
+
+def _attribute(name: str, about: dict[str, Any]) -> Attribute:
+    description = str(about.get("desc") or "")
+    writable = about.get("rw") in (True, "true")
+    return Attribute(name, type_name(str(about.get("type"))), True, writable, description)  # noqa: FBT003
+
+
+def _moment(milliseconds: int) -> str:
+    from stallwatch.sources.jmx.moments import iso
+
+    return iso(milliseconds // 1000, milliseconds % 1000 * 1_000_000)
+
+
+def _map(told: Any) -> dict[str, Any]:
+    """Give a part of an answer that is a map; an empty one for what is none."""
+    return told if isinstance(told, dict) else {}
