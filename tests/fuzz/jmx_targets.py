@@ -33,8 +33,8 @@ from stallwatch.sources.jmx.info import Bean, attributes_of
 from stallwatch.sources.jmx.jmxquery import java
 from stallwatch.sources.jmx.jmxquery.java import SpoiledError, checked
 from stallwatch.sources.jmx.jmxquery.lines import Told, lines, value
-from stallwatch.sources.jmx.jolokia import client as over_http
-from stallwatch.sources.jmx.jolokia.questions import Agent
+from stallwatch.sources.jmx.jolokia.client import Client as HttpClient
+from stallwatch.sources.jmx.jolokia.http import Agent
 from stallwatch.sources.jmx.object_name import ObjectName
 from stallwatch.sources.jmx.rmi import FAILURES
 from stallwatch.sources.jmx.rmi import reference as referred
@@ -124,8 +124,8 @@ def a_question_to_java(octets):
 def what_an_agent_of_jolokia_answers(octets):
     """A client whose agent gives one such answer after the other, and whatever is next asks for."""
     answers = iter([GREETING, *octets.split(b"\1")])
-    with mock.patch.object(Agent, "post", side_effect=lambda *_: next(answers, b"[{}]")):
-        client = over_http.Client(TARGET._replace(via="jolokia"), Deadline(10), lambda _: None)
+    with mock.patch.object(Agent, "post", side_effect=lambda *_, **__: next(answers, b"[{}]")):
+        client = HttpClient(TARGET._replace(via="jolokia"), Deadline(10), lambda _: None)
         json.dumps(list(client.read([("a:b=c", ["Value", "Heap Usage"])])), default=str)
         asked = (client.domains, client.names, client.beans, client.deadlocked_threads)
         for ask in (*asked, lambda: _described(client)):

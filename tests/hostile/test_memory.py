@@ -4,6 +4,7 @@ Each source is put to what is worst for it, and beside it to something that is a
 """
 
 import gzip
+import json
 import os
 import shutil
 import struct
@@ -23,6 +24,7 @@ from stallwatch.sources.jmx.jmxquery import java as java_runs
 from subjects import CRITICAL, OK, RECORDED, UNKNOWN
 
 sys.path.append(str(Path(__file__).parents[1] / "unit"))
+import http_server
 import java_stream as java
 from java_stream import END, NULL, OBJECT_ARRAY, WRITES, array, described, instance, map_of, reference, utf
 from mysql_bytes import error, greeting, packet, result, text
@@ -174,6 +176,50 @@ def test_a_long_text_of_a_jvm_is_healthy(home, at_rest):
     answers = {None: (java.long_text(b"x" * 4_000_000),)}
     peak = jmx(home, answers, "-O", "a:b=c", "-A", "V", "--match", "^x+$")
     stays_within(peak, jmx_rest(at_rest), OK)
+
+
+def jolokia(home, value, *arguments, end=b"}]"):
+    """Ask an agent that answers each question but the first with these bytes as its value, then ``end``."""
+    greeting = b'{"agent":"2.1.1","protocol":"8.0","config":{"maxCollectionSize":"0"}}'
+
+    def reply(request, _):
+        questions = json.loads(request.partition(b"\r\n\r\n")[2])
+        is_greeting = questions[0]["type"] == "version"
+        octets = b'[{"status":200,"value":' + (greeting + b"}]" if is_greeting else value + end)
+        return http_server.answer(octets)
+
+    with http_server.serving(reply) as asked:
+        where = "http://{}:{}/jolokia".format(*asked.place)
+        return peak_of(home, "jmx", "-U", where, *arguments, *WITHIN)
+
+
+def jolokia_rest(at_rest):
+    return at_rest("jolokia", lambda home: jolokia(home, b"42", "-O", "a:b=c", "-A", "V"))
+
+
+LARGE = 8_000_000  # bytes: a little less than is read
+JSON_FLOODS = {
+    "lists": b"[" + b"[]," * (LARGE // 3) + b"1]",
+    "maps": b"[" + b"{}," * (LARGE // 3) + b"1]",
+    "nested": b"[" * (LARGE // 2) + b"]" * (LARGE // 2),
+    "numbers": b"[" + b"1," * (LARGE // 2) + b"1]",
+    "texts": b"[" + b'"ab",' * (LARGE // 5) + b"1]",
+    "keys": b"{" + b",".join(b'"%d":1' % at for at in range(LARGE // 11)) + b"}",
+    "a text of wide characters": '"{}𝄞"'.format("x" * LARGE).encode(),
+    "more than is read": b'"' + b"x" * (9 << 20) + b'"',
+    "digits": b"1" * LARGE,
+}
+
+
+@pytest.mark.parametrize("flood", JSON_FLOODS)
+def test_a_value_of_an_agent_of_jolokia(home, at_rest, flood):
+    peak = jolokia(home, JSON_FLOODS[flood], "-O", "a:b=c", "-A", "V")
+    stays_within(peak, jolokia_rest(at_rest), UNKNOWN, "V of a:b=c cannot be read: ")
+
+
+def test_a_long_text_of_an_agent_of_jolokia_is_healthy(home, at_rest):
+    peak = jolokia(home, b'"' + b"x" * 4_000_000 + b'"', "-O", "a:b=c", "-A", "V", "--match", "^x+$")
+    stays_within(peak, jolokia_rest(at_rest), OK)
 
 
 TOO_LITTLE = "Java has too little memory for what "

@@ -241,7 +241,7 @@ def test_http_where_https_is_spoken_and_the_other_way_round(jvm, locked, ask):
     assert "--tls" in said.output
     said = ask(jvm, url=jvm.agent_url.replace("http", "https"))
     assert said.status == 3
-    assert "has not answered in TLS - check that this is the port of https" in said.output
+    assert "has not answered in TLS - use http:// (no --tls) if the agent has no TLS" in said.output
 
 
 def test_the_jmx_port_is_no_port_of_jolokia(jvm, ask):
@@ -283,7 +283,7 @@ def test_what_a_policy_forbids_is_told(tmp_path):
     with obtained(JolokiaJvm, tmp_path / "jvm", policy=policy) as jvm:
         with over_http(jvm) as server:
             assert value_of(server, "target:type=Numbers", "Int") == 42
-            with pytest.raises(jmx.UnreadableError, match=r"the agent's policy forbids it, .*SEARCH"):
+            with pytest.raises(jmx.UnreadableError, match="does not allow the command search"):
                 server.names("target:*")
         said = deadlocks(jvm, tmp_path)
         assert said.status == 3, said

@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import time
 from types import SimpleNamespace
 
@@ -165,7 +166,7 @@ def test_errors_are_told_apart():
         "Fails": "IllegalStateException: not now",
         "Wrapped": "StackOverflowError",
         "Denied": "this user may not, SecurityException: not you",
-        "Forbidden": "the agent's policy forbids it, Exception: Reading attribute is forbidden",
+        "Forbidden": "the agent's policy forbids it (Reading attribute is forbidden)",
         "Odd": "an error",
     }
 
@@ -316,6 +317,41 @@ def test_an_attribute_that_hangs_costs_few_and_is_asked_twice():
     assert sum(b'"A31"' in one for one in asked) == 2
 
 
+def test_an_agent_with_a_single_thread_that_is_slow_has_all_of_the_time(monkeypatch):
+    """It answers nothing else meanwhile: to ask in parts would only take longer."""
+    monkeypatch.setattr(questions, "_PATIENCE", 0.2)
+    turn = threading.Lock()
+
+    def reply(request, _):
+        several = json.loads(request.partition(b"\r\n\r\n")[2])
+        with turn:
+            time.sleep(1.5 * (several[0]["type"] == "read"))
+            return answer([VERSION if one["type"] == "version" else told(1) for one in several])
+
+    names = [f"A{number}" for number in range(60)]
+    with serving(reply) as asked, connect(asked, seconds=30) as server:
+        (found,) = server.read([("a:b=c", names)])
+    assert found == dict.fromkeys(names, 1)
+    assert sum(b'"A31"' in one for one in asked) == 1
+
+
+def test_an_agent_that_stops_in_the_middle_ends_the_run_in_time(monkeypatch):
+    monkeypatch.setattr(questions, "_PATIENCE", 0.2)
+
+    def reply(request, _):
+        is_greeting = b'"version"' in request and len(asked) == 1
+        return answer([VERSION]) if is_greeting else None
+
+    with (
+        serving(reply) as asked,
+        connect(asked, seconds=2) as server,
+        pytest.raises(
+            jmx.UnreachableError, match="has not answered within 2 s: asked for A of a:b=c and 1 more"
+        ),
+    ):
+        list(server.read([("a:b=c", ["A", "B"])]))
+
+
 def test_dates_are_asked_for_their_milliseconds():
     def reply(one):
         if one.get("path") == "time":
@@ -347,8 +383,13 @@ def test_dates_are_asked_for_their_milliseconds():
          "HOST forbids to ask it: no access", "jolokia-access.xml"),
         (answer(b"<TITLE>No\nsuch page</TITLE>", "404 Not Found"),
          "HOST has no /jolokia/: No such page", "with -U"),
-        (answer(b"", "502 Bad Gateway"), "HOST answered HTTP 502: Bad Gateway", "proxy"),
+        (answer(b"", "502 Bad Gateway"), "HOST answered HTTP 502 Bad Gateway", "proxy"),
+        (answer(b"load is 3 < 5 and 7 > 6", "503 x"),
+         "HOST answered HTTP 503 Service Unavailable: load is 3 < 5 and 7 > 6", "proxy"),
+        (answer(b"<h1>No</h1><p>", "405 x"),
+         "HOST does not answer as Jolokia does, but HTTP 405 Method Not Allowed: No", "with -U"),
         (b"\x15\x03\x01\x00\x02\x02\x50\r\n", "HOST speaks TLS", "https://"),
+        (answer(b""), "HOST closed the connection without a whole answer", "use https:// (--tls)"),
         (b"220 mail.example ESMTP\r\n", "HOST does not speak HTTP: 220 mail.example ESMTP", "8778"),
         (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200,
          "HOST does not speak HTTP: got more than 100 headers", "8778"),
@@ -401,8 +442,15 @@ def test_a_wrong_password_is_not_shown():
     assert said == "HOST denied access to the user me"
     assert SECRET not in hint
     assert b"Authorization: Basic bWU6VHIwdWI0ZG9yM3g=" in asked[0]
-    said, _, _ = failure(answer(SECRET.encode(), "500 no"), user="me", password=SECRET)
-    assert SECRET not in said
+    for reply in (
+        answer(SECRET.encode(), "500 no"),
+        answer(f"<html><title>no {SECRET}</title>".encode(), "500 no"),
+        answer(f"<html><title>no {SECRET}</title>".encode()),
+        answer(b"", f"500 no {SECRET}"),
+        answer(b"", f"404 no {SECRET}"),
+    ):
+        said, hint, _ = failure(reply, user="me", password=SECRET)
+        assert SECRET not in said + hint
 
 
 @pytest.mark.parametrize(
@@ -489,5 +537,30 @@ def test_a_password_in_a_url_is_refused_and_not_shown():
     assert SECRET not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("ask", "command", "advice"),
+    [
+        (lambda server: server.names("a:*"), "search", "version, list, search and read"),
+        (lambda server: server.domains(), "list", "version, list, search and read"),
+        (lambda server: server.deadlocked_threads(), "exec", "findDeadlockedThreads of Threading alone"),
+    ],
+    ids=["search", "list", "exec"],
+)
+def test_a_command_that_the_policy_forbids_is_named_with_all_that_are_needed(ask, command, advice):
+    def reply(one):
+        text = f"Command type {one['type'].upper()} not allowed due to policy used"  # of 2.1.1
+        return refused("java.lang.SecurityPolicyException", text, 403)
+
+    with (
+        serving(agent(reply)) as asked,
+        connect(asked) as server,
+        pytest.raises(jmx.UnreadableError) as error,
+    ):
+        ask(server)
+    assert error.value.what.endswith(f" does not allow the command {command}")
+    assert error.value.what.startswith("the policy of Jolokia at 127.0.0.1:")
+    assert advice in error.value.advice
+
+
 def test_paths_are_escaped():
-    assert questions.path_of("a/b!c", "d") == "a!/b!!c/d"
+    assert questions.path("a/b!c", "d") == "a!/b!!c/d"

@@ -54,9 +54,9 @@ def connect(target: Target, deadline: Deadline, trace: Callable[[str], None] = l
 
         return jmxquery.Client(target, deadline, trace)
     if target.via == "jolokia":
-        from stallwatch.sources.jmx.jolokia import client as over_http
+        from stallwatch.sources.jmx.jolokia import client as http_client
 
-        return over_http.Client(target, deadline, trace)
+        return http_client.Client(target, deadline, trace)
     from stallwatch.sources.jmx import client
 
     return client.Client(target, deadline, trace)

@@ -233,7 +233,7 @@ class Session:
             link.send(call)
             stub = reference(link.answer(stub=True))
         except SilentError:
-            advice = "check that it is a JMX port, and whether the JVM is stopped, or swapping"
+            advice = "check that it is a JMX port (Jolokia: -U http://...), and whether the JVM is stopped"
             if peer.object_id != rmi.REGISTRY:
                 within = say_duration(self._deadline.seconds)
                 raise self._at_rmi_port(
@@ -258,7 +258,10 @@ class Session:
             return UnreachableError(f"{where} speaks TLS, although it announces that it does not")
         kinds = {_HTTP: "HTTP", _NOT_SUPPORTED: "RMI in another protocol than the stream protocol"}
         kind = kinds.get(first, "something else")
-        return UnreachableError(f"{where} speaks {kind}, not JMX over RMI", "give the JMX port with -P")
+        advice = (
+            "ask Jolokia with -U http://..., or give the JMX port" if first == _HTTP else "give the JMX port"
+        )
+        return UnreachableError(f"{where} speaks {kind}, not JMX over RMI", advice)
 
     def _not_found(self, registry: Reference, error: RemoteError) -> UnreachableError:
         if error.record.name == "java.rmi.NoSuchObjectException":

@@ -1,4 +1,16 @@
-"""A JMX client over HTTP, with the methods of ``jmx.client.Client``."""
+"""A JMX client over HTTP: Jolokia's agent in the JVM is asked in JSON.
+
+Its protocols are 7.2 and 8.0, those of the agents 1.7.2 and 2.1.1.
+
+It has the methods of ``jmx.client.Client``. What the agents do otherwise than RMI does:
+
+- NaN and infinite numbers are null, also within lists and maps;
+- an object of a class that they do not know is what its toString() gives;
+- a value that they cannot write as JSON (2.1.1: a text with an escape character, a null as the key of a map)
+  spoils the answer to all that was asked with it: that is asked again in parts;
+- an agent in a JVM of its own answers one request at a time unless told otherwise ("executor"), so that a
+  getter that hangs is the end of all answers. One with several threads loses one to each.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +18,6 @@ import json
 import re
 
 from stallwatch import withheld
-from stallwatch.line import shorten
 from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST, TEXT, Kept
 from stallwatch.sources.jmx.errors import (
     JmxError,
@@ -17,13 +28,15 @@ from stallwatch.sources.jmx.errors import (
 from stallwatch.sources.jmx.info import Attribute, Bean, size, type_name
 from stallwatch.sources.jmx.jolokia.http import forbidden, not_json
 from stallwatch.sources.jmx.jolokia.questions import (
+    POLICY,
+    POLICY_OF_EXEC,
     SETTINGS,
     Asking,
     Question,
     RefusedError,
     batches,
     listing,
-    path_of,
+    path,
     reading,
 )
 from stallwatch.sources.jmx.jolokia.values import must_be_all, plain
@@ -41,10 +54,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx.values import Values
 
 _THREADING = "java.lang:type=Threading"
-_LONGEST = 4000  # bytes of what an exception says
 _DATE = re.compile(r"[+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)")
-_DENIED = 403
-_SECURITY = "SecurityException"
 _NO_BEAN, _NO_ATTRIBUTE, _WRITE_ONLY = "InstanceNotFoundException", "AttributeNotFoundException", "Write-only"
 
 
@@ -53,6 +63,7 @@ class Client:
 
     def __init__(self, target: Target, deadline: Deadline, trace: Callable[[str], None]) -> None:
         self.where = target.where
+        self._deadline = deadline
         self._trace = trace
         self._asking = Asking(target, deadline, trace)
         self._kept = Kept(target.where)
@@ -80,7 +91,7 @@ class Client:
         if isinstance(told, UnreadableError):
             raise not_json(self.where, told.what.encode())
         if isinstance(told, RefusedError):
-            if told.status == _DENIED and not told.text.startswith("Command type"):
+            if told.is_policy and not told.command:
                 raise forbidden(self.where, withheld.message(told.text))
             self._trace(f"{self.where} does not show its version: {withheld.message(told.text)}")
             return
@@ -117,7 +128,7 @@ class Client:
         wanted = ObjectName.parse(pattern)
         request: dict[str, Any] = {"type": "list", "config": {"maxDepth": 3}}
         if one_domain := not ObjectName(wanted.domain, {}).is_pattern:
-            request = {"type": "list", "path": path_of(wanted.domain), "config": {"maxDepth": 2}}
+            request = {"type": "list", "path": path(wanted.domain), "config": {"maxDepth": 2}}
         try:
             found = _map(self._one(request, f"the MBeans {pattern}"))
         except NoSuchBeanError:  # there is no such domain
@@ -139,16 +150,16 @@ class Client:
         return self._kept.passing()
 
     def read(self, wanted: Wanted) -> Iterator[Values | JmxError]:
-        """Give the values of attributes, as ``client.Client.read`` does."""
+        """Give the values of attributes, as ``jmx.client.Client.read`` does."""
         for several in batches(wanted):
             yield from self._values(several)
 
     def describe(self, found: Iterable[Bean]) -> Iterator[list[Attribute] | JmxError]:
         """Give the attributes of beans, in the order asked, sorted by name."""
         for several in batches((bean.name, ("",)) for bean in found):
-            questions = [Question(listing(name), name) for name, _ in several]
+            questions = [listing(name) for name, _ in several]
             for (name, _), told in zip(several, self._asking.ask(questions), strict=True):
-                if isinstance(told, Exception):
+                if isinstance(told, RefusedError | UnreadableError):
                     yield self._explained(told, name, "")
                     continue
                 attributes = [_attribute(one, _map(about)) for one, about in sorted(_map(told).items())]
@@ -190,7 +201,7 @@ class Client:
 
     def _value(self, told: Any, name: str, attribute: str) -> Any:
         try:
-            if isinstance(told, Exception):
+            if isinstance(told, RefusedError | UnreadableError):
                 raise told
             return plain(told, self._most, self._kept.add)
         except (RefusedError, UnreadableError) as failure:
@@ -206,41 +217,30 @@ class Client:
         """Ask one question; a failure is that of an attribute, if there is one."""
         request["config"] = SETTINGS | request.get("config", {})
         (told,) = self._asking.ask([Question(request, name, attribute)])
-        if isinstance(told, Exception):
+        if isinstance(told, RefusedError | UnreadableError):
             raise self._explained(told, name, attribute)
         return told
 
-    def _explained(self, failure: Exception, name: str, attribute: str) -> JmxError:
+    def _explained(self, failure: RefusedError | UnreadableError, name: str, attribute: str) -> JmxError:
         """Return why an attribute, or what else was asked of a bean, cannot be had."""
         subject = f"{attribute} of {name}" if attribute else name
-        error: JmxError = UnreadableError(f"{subject} cannot be read: {_reason(failure)}")
-        if isinstance(failure, RefusedError):
-            kind = failure.kind.rpartition(".")[2]
-            if failure.status == _DENIED and kind != _SECURITY:
-                error.advice = "allow it in the agent's jolokia-access.xml"
-            if kind == _NO_BEAN or failure.text.startswith("No MBean "):
-                error = NoSuchBeanError(f"there is no MBean {name} at {self.where}")
-            elif kind == _NO_ATTRIBUTE and not failure.text.startswith(_WRITE_ONLY):
-                error = NoSuchAttributeError(f"{name} has no attribute {attribute}")
+        if isinstance(failure, UnreadableError):
+            error: JmxError = UnreadableError(f"{subject} cannot be read: {failure.what}")
+        else:
+            error = self._refused(failure, subject, name, attribute)
         self._kept.error(error.what)
         return error
 
-
-def _reason(failure: Exception) -> str:
-    """Return what an exception is as over RMI: the innermost that is known, without its package."""
-    if not isinstance(failure, RefusedError):
-        return str(getattr(failure, "what", failure))
-    kind, text = failure.kind, failure.text
-    if kind.startswith("javax.management.Runtime") and text:  # it wraps another one, whose name comes next
-        kind, _, text = text.partition(": ")
-    kind = kind.rpartition(".")[2]
-    said = withheld.message(f"{failure.kind}: {failure.text}")  # before anything is cut off
-    if said != withheld.WITHHELD:
-        said = withheld.message(f"{kind}: {text}" if text else kind)
-    said = shorten(said, _LONGEST)
-    if failure.status != _DENIED:
-        return said
-    return f"this user may not, {said}" if kind == _SECURITY else f"the agent's policy forbids it, {said}"
+    def _refused(self, failure: RefusedError, subject: str, name: str, attribute: str) -> JmxError:
+        if command := failure.command:
+            what = f"the policy of Jolokia at {self.where} does not allow the command {command}"
+            return UnreadableError(what, POLICY_OF_EXEC if command == "exec" else POLICY)
+        kind = failure.kind.rpartition(".")[2]
+        if kind == _NO_BEAN or failure.text.startswith("No MBean "):
+            return NoSuchBeanError(f"there is no MBean {name} at {self.where}")
+        if kind == _NO_ATTRIBUTE and not failure.text.startswith(_WRITE_ONLY):
+            return NoSuchAttributeError(f"{name} has no attribute {attribute}")
+        return UnreadableError(f"{subject} cannot be read: {failure}", POLICY if failure.is_policy else "")
 
 
 def _attribute(name: str, about: dict[str, Any]) -> Attribute:

@@ -8,7 +8,15 @@ from __future__ import annotations
 import json
 import re
 from binascii import b2a_base64
-from http.client import BadStatusLine, HTTPConnection, HTTPException, IncompleteRead, RemoteDisconnected
+from contextlib import contextmanager
+from http.client import (
+    BadStatusLine,
+    HTTPConnection,
+    HTTPException,
+    IncompleteRead,
+    RemoteDisconnected,
+    responses,
+)
 from socket import IPPROTO_TCP, TCP_QUICKACK, socket
 
 from stallwatch import withheld
@@ -20,6 +28,7 @@ from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Iterator
     from http.client import HTTPResponse
     from typing import Any
 
@@ -32,8 +41,8 @@ _LONGEST = 200  # bytes of what others say
 _OK, _DENIED, _FORBIDDEN, _NOT_FOUND = 200, 401, 403, 404
 _REDIRECTS = (301, 302, 303, 307, 308)
 _NO_POST = (405, 501)  # of a server that only gives pages
-_PORT = "give the port of Jolokia with -P, usually 8778 and never the JMX port; if it wants TLS, use --tls"
-_NO_TLS = "check that this is the port of https"
+_PORT = "use https:// (--tls) if that port has TLS; Jolokia's port is usually 8778, never the JMX port"
+_NO_TLS = "use http:// (no --tls) if the agent has no TLS, or check the port"
 _PATH = "give Jolokia's URL with -U, such as http://HOST:PORT/actuator/jolokia"
 
 
@@ -45,9 +54,24 @@ class _EndsInTime(socket):
     """A socket whose waits end with a deadline, however slowly its peer speaks."""
 
     deadline: Deadline
+    _ahead = b""  # was received already
+
+    def begins(self, seconds: float) -> bool:
+        """Wait so long at most for the peer to begin; nothing that it sends is lost."""
+        _end_in_time(self, self.deadline)
+        self.settimeout(min(seconds, self.deadline.left()))
+        try:
+            self._ahead = self.recv(1)
+        except TimeoutError:
+            return False
+        return True
 
     def recv_into(self, *arguments: Any) -> int:
         """Receive, in the time that is left."""
+        if self._ahead:
+            buffer, self._ahead, ahead = arguments[0], b"", self._ahead
+            buffer[: len(ahead)] = ahead
+            return len(ahead)
         _end_in_time(self, self.deadline)
         return super().recv_into(*arguments)
 
@@ -93,37 +117,50 @@ class Agent:
             self._connection.close()
             self._connection = None
 
-    def post(self, body: bytes, deadline: Deadline) -> bytes:
-        """Send a body and give what comes back; all bodies are reads, so that one may be sent twice.
+    def post(self, body: bytes, deadline: Deadline, patience: float | None = None) -> bytes:
+        """Send a body and return what comes back; all bodies are reads, so that one may be sent twice.
 
-        Raises SilentError, TooLongError and UnreachableError.
+        If no answer has begun within ``patience`` seconds, SilentError is raised, and ``answer`` may wait for
+        it. Raises also TooLongError and UnreachableError.
         """
         kept = self._connection is not None
         try:
-            return self._posted(body, deadline)
+            return self._posted(body, deadline, patience)
         except LostError:
             if not kept:
                 raise self._hung_up() from None
         try:  # an agent may close a connection at any time that is not used
-            return self._posted(body, deadline)
+            return self._posted(body, deadline, patience)
+        except LostError:
+            raise self._hung_up() from None
+
+    def answer(self, deadline: Deadline) -> bytes:
+        """Wait for the answer to what was posted; raises as ``post``, SilentError where it was given up."""
+        if not self._peer or not self._connection:
+            raise SilentError
+        self._peer.deadline = deadline
+        try:
+            return self._received(self._connection)
         except LostError:
             raise self._hung_up() from None
 
     def _hung_up(self) -> UnreachableError:
         return UnreachableError(f"{self.where} closed the connection without a whole answer", _PORT)
 
-    def _posted(self, body: bytes, deadline: Deadline) -> bytes:
-        try:
-            connection = self._open(deadline)
+    def _posted(self, body: bytes, deadline: Deadline, patience: float | None) -> bytes:
+        with self._closed_if_it_fails():
+            connection, peer = self._open(deadline)
             connection.request("POST", self._target.name, body, self._headers)
+            begins = patience is None or peer.begins(patience)
+        if not begins:
+            raise SilentError
+        return self._received(connection)
+
+    def _received(self, connection: HTTPConnection) -> bytes:
+        with self._closed_if_it_fails():
             response = connection.getresponse()
             octets = response.read(MOST + 1)
             complete = len(octets) > MOST or not response.length
-        except BaseException as error:
-            self.close()
-            if isinstance(error, OSError | HTTPException | ValueError):
-                raise self._explained(error) from None
-            raise
         if not complete or len(octets) > MOST or response.will_close:
             self.close()
         if response.status != _OK:
@@ -135,17 +172,27 @@ class Agent:
             raise LostError
         return octets
 
-    def _open(self, deadline: Deadline) -> HTTPConnection:
-        if self._connection is None:
+    @contextmanager
+    def _closed_if_it_fails(self) -> Iterator[None]:
+        """Close the connection after any failure, and raise what it means."""
+        try:
+            yield
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError | HTTPException | ValueError):
+                raise self._explained(error) from None
+            raise
+
+    def _open(self, deadline: Deadline) -> tuple[HTTPConnection, _EndsInTime]:
+        if self._connection is None or self._peer is None:
             deadline.doing = f"connecting to {self.where}"
             self._peer = self._connected(deadline)
             self._connection = HTTPConnection(self._target.host, self._target.port)
             self._connection.auto_open = 0  # it would connect in its own way
             self._connection.sock = self._peer
-        if self._peer:
-            self._peer.deadline = deadline
+        self._peer.deadline = deadline
         deadline.doing = f"waiting for {self.where}, asked over HTTP"
-        return self._connection
+        return self._connection, self._peer
 
     def _connected(self, deadline: Deadline) -> _EndsInTime:
         plain = connected(self._target.host, self._target.port, deadline.left, "Jolokia")
@@ -199,13 +246,15 @@ class Agent:
             return LostError()
         said = str(error)
         if isinstance(error, BadStatusLine) and _TLS_ALERT in said.encode("latin-1", "replace"):
-            return UnreachableError(f"{self.where} speaks TLS", "use --tls, or https:// in the URL")
+            return UnreachableError(f"{self.where} speaks TLS", "use https:// (--tls)")
         return UnreachableError(f"{self.where} does not speak HTTP: {_said(said)}", _PORT)
 
     def _refused(self, response: HTTPResponse, octets: bytes) -> UnreachableError:
         """Return what an answer means that has another status than 200."""
         where, user, status = self.where, self._target.user, response.status
+        phrase = responses.get(status, "")
         said = _text(octets) or _said(response.reason)
+        named = f"HTTP {status} {phrase}".rstrip() + (f": {said}" if said not in ("", phrase) else "")
         if status in _REDIRECTS:
             there = _without_login(response.headers.get("Location", "nowhere"))
             what = f"{where} redirects {self._target.name} to {_said(there)}: nothing was sent there"
@@ -219,11 +268,9 @@ class Agent:
             return forbidden(where, said)
         if status in (_NOT_FOUND, *_NO_POST):
             lacks = f"has no {self._target.name}: {said}"
-            other = f"does not answer as Jolokia does: HTTP {status}, {said}"
+            other = f"does not answer as Jolokia does, but {named}"
             return UnreachableError(f"{where} {lacks if status == _NOT_FOUND else other}", _PATH)
-        return UnreachableError(
-            f"{where} answered HTTP {status}: {said}", "look into its log, and for a proxy in between"
-        )
+        return UnreachableError(f"{where} answered {named}", "look into its log, and for a proxy in between")
 
 
 def forbidden(where: str, why: str) -> UnreachableError:
@@ -248,7 +295,7 @@ def _text(octets: bytes) -> str:
         pass
     text = octets[:4096].decode(errors="replace")
     title = re.search(r"(?is)<title[^>]*>(.*?)</title>", text)
-    return _said(title[1] if title else re.sub(r"<[^>]*>", " ", text))
+    return _said(title[1] if title else re.sub(r"</?[A-Za-z!][^>]*>", " ", text))
 
 
 def _said(text: str) -> str:

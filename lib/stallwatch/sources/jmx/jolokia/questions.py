@@ -1,10 +1,13 @@
-"""What is asked of an agent, many questions in one body, and the answers in their order."""
+"""Questions to Jolokia's agent, many in one body, and its answers."""
 
 from __future__ import annotations
 
 import json
+import re
 import time
 
+from stallwatch import withheld
+from stallwatch.line import shorten
 from stallwatch.sources.jmx.errors import UnreachableError, UnreadableError
 from stallwatch.sources.jmx.jolokia.http import Agent, TooLongError, not_json
 from stallwatch.sources.jmx.jolokia.values import SpoiledError, parsed
@@ -19,15 +22,21 @@ if TYPE_CHECKING:
     from stallwatch.frame.deadline import Deadline
     from stallwatch.sources.jmx.target import Target
 
-    Wanted = Iterable[tuple[str, Sequence[str]]]
+    Wanted = Iterable[tuple[str, Sequence[str]]]  # beans, and attributes of each
 
 _TOGETHER = 32 * 1024  # bytes of questions in one body; proxies may take no more than 1 MiB
 _PARTS = 10  # into which questions are parted if one of them spoils or delays the answer
-_PATIENCE = 3.0  # seconds for an answer while other questions wait
-_PROOF = 0.5  # seconds to see whether the agent answers at all
-_MOST_OF = 0.8  # of the time that is left, for a question that has no other beside it
+_PATIENCE = 3.0  # seconds for an answer until it is seen whether the agent answers anything
+_PROOF = 0.5  # seconds for that
+_MOST_OF = 0.8  # of the time that is left, for the last wait
+_LONGEST = 4000  # bytes of what an exception says
 SETTINGS = {"includeStackTrace": "false", "includeRequest": False, "canonicalNaming": False}
+_OK, _DENIED = 200, 403  # as those of HTTP
+_SECURITY = "SecurityException"
 _SLOW = "check whether a getter hangs, or the JVM is in a long garbage collection, or swapping"
+# What all checks may ask; exec is for findDeadlockedThreads, which check_jmx_thread_pools can do without.
+POLICY = "allow version, list, search and read in the agent's jolokia-access.xml"
+POLICY_OF_EXEC = "allow exec in the agent's jolokia-access.xml, for findDeadlockedThreads of Threading alone"
 
 
 class Question(NamedTuple):
@@ -45,12 +54,39 @@ class RefusedError(Exception):
         super().__init__(text)
         self.status, self.kind, self.text = status, kind, text
 
+    @property
+    def command(self) -> str:
+        """Return the command that the agent's policy does not allow (words of 1.7.2 and 2.1.1), or ""."""
+        found = re.match(r"Command type (\w+) (?:is )?not allowed", self.text)
+        return found[1].lower() if found and self.is_policy else ""
+
+    @property
+    def is_policy(self) -> bool:
+        """Whether the agent's policy forbids the question, whoever asks."""
+        return self.status == _DENIED and self.kind.rpartition(".")[2] != _SECURITY
+
+    def __str__(self) -> str:
+        """Return what it is as over RMI: the innermost exception that is known, without its package."""
+        kind, text = self.kind, self.text
+        if kind.startswith("javax.management.Runtime") and text:  # it wraps another one, whose name is next
+            kind, _, text = text.partition(": ")
+        kind = kind.rpartition(".")[2]
+        said = withheld.message(f"{self.kind}: {self.text}")  # before anything is cut off
+        if said != withheld.WITHHELD:
+            without = kind == "Exception" and text
+            said = withheld.message(text if without else f"{kind}: {text}" if text else kind)
+        said = shorten(said, _LONGEST)
+        if self.status != _DENIED:
+            return said
+        return f"the agent's policy forbids it ({said})" if self.is_policy else f"this user may not, {said}"
+
 
 class Asking:
-    """Asks one agent."""
+    """An agent that is asked. There is no log-in that lasts: every body has the password."""
 
     def __init__(self, target: Target, deadline: Deadline, trace: Callable[[str], None]) -> None:
         self.where = target.where
+        self._target = target
         self._deadline = deadline
         self._trace = trace
         self._agent = Agent(target)
@@ -63,16 +99,16 @@ class Asking:
         """Ask questions in one body: answers in their order, RefusedError and UnreadableError among them.
 
         One that spoils the answer costs itself. One that hangs costs itself and, of many, those with which it
-        is asked a second time, but no third one: each time it may keep a thread of the agent for ever.
+        is asked a second time, but no third one: each time it may keep a thread of the agent for ever. Of an
+        agent that answers nothing else meanwhile, the answer is waited for: it may have a single thread.
         """
         if not questions:
             return []
         begun = time.monotonic()
-        alone = len(questions) == 1 and not part
         try:
-            answers = self._answers(questions, alone=alone)
+            answers = self._answers(questions, alone=len(questions) == 1 and not part)
         except SilentError:
-            if alone or not self._answers_at_all():
+            if not self._answers_at_all():
                 raise self._silent(questions, time.monotonic() - begun) from None
             if part or len(questions) == 1:
                 waited = say_duration(time.monotonic() - begun)
@@ -92,11 +128,8 @@ class Asking:
         return [one for several in parts for one in self.ask(several, part=True)]
 
     def _answers(self, questions: Sequence[Question], *, alone: bool) -> list[Any]:
-        """Send questions and take the answers apart; raises SilentError, SpoiledError, TooLongError."""
-        left = self._deadline.left()
-        wait = max(left - _PROOF, _MOST_OF * left) if alone else min(left / 2, _PATIENCE)
-        body = json.dumps([one.request for one in questions]).encode()
-        octets = self._agent.post(body, self._deadline.part(wait))
+        """Ask and take the answers apart; raises SpoiledError, TooLongError, and SilentError as ``_post``."""
+        octets = self._post(questions, alone=alone)
         if octets[:1] not in (b"[", b"{"):
             raise not_json(self.where, octets)
         told = parsed(octets)
@@ -110,12 +143,34 @@ class Asking:
             raise not_json(self.where, octets)
         return [_answer(one) for one in told]
 
-    def _answers_at_all(self) -> bool:
-        """Whether the agent answers something simple."""
+    def _post(self, questions: Sequence[Question], *, alone: bool) -> bytes:
+        """Send questions; raises SilentError if the agent answers another one meanwhile, but not these."""
+        begun, left = time.monotonic(), self._deadline.left()
+        end = self._deadline.part(max(left - _PROOF, _MOST_OF * left))
+        body = json.dumps([one.request for one in questions]).encode()
         try:
-            self._agent.post(b'[{"type":"version"}]', self._deadline.part(_PROOF))
+            if alone:
+                return self._agent.post(body, end)
+            try:
+                return self._agent.post(body, end, patience=min(left / 2, _PATIENCE))
+            except SilentError:
+                is_alive = self._answers_at_all()
+            if not is_alive:
+                return self._agent.answer(end)
+        except SilentError:
+            raise self._silent(questions, time.monotonic() - begun) from None
+        self._agent.close()
+        raise SilentError
+
+    def _answers_at_all(self) -> bool:
+        """Whether the agent answers something simple over another connection."""
+        other = Agent(self._target)
+        try:
+            other.post(b'[{"type":"version"}]', self._deadline.part(_PROOF))
         except (SilentError, TooLongError, UnreachableError):
             return False
+        finally:
+            other.close()
         return True
 
     def _silent(self, questions: Sequence[Question], waited: float) -> UnreachableError:
@@ -129,19 +184,20 @@ class Asking:
 
 
 def reading(name: str, attribute: str, path: str = "") -> Question:
-    """Ask for an attribute, or with ``path`` for a part of it."""
+    """Ask for an attribute of a bean, or for the part of its value at ``path``."""
     inner = {"path": path} if path else {}
     request = {"type": "read", "mbean": name, "attribute": attribute, **inner, "config": SETTINGS}
     return Question(request, name, attribute)
 
 
-def listing(name: str) -> dict[str, Any]:
-    """Ask for the attributes of a bean."""
+def listing(name: str) -> Question:
+    """Ask for the description of the attributes of a bean."""
     domain, _, properties = name.partition(":")
-    return {"type": "list", "path": path_of(domain, properties, "attr"), "config": SETTINGS}
+    steps = path(domain, properties, "attr")
+    return Question({"type": "list", "path": steps, "config": SETTINGS}, name)
 
 
-def path_of(*steps: str) -> str:
+def path(*steps: str) -> str:
     """Write a path into what is listed: ``!`` stands before what would end a step."""
     return "/".join(step.replace("!", "!!").replace("/", "!/") for step in steps)
 
@@ -162,7 +218,7 @@ def batches(wanted: Wanted) -> Iterator[list[tuple[str, Sequence[str]]]]:
 
 def _answer(told: dict[str, Any]) -> Any:
     """Give the value of an answer, or RefusedError."""
-    if told.get("status") == 200:  # noqa: PLR2004 - as that of HTTP
+    if told.get("status") == _OK:
         return told.get("value")
     kind = str(told.get("error_type") or "an error")
     text = str(told.get("error") or "").removeprefix(kind).removeprefix(" : ")
