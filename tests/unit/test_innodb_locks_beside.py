@@ -82,6 +82,42 @@ def test_the_latest_deadlock_is_read_as_both_servers_write_it():
     assert told == [(9, "shop.orders", "PRIMARY", True), (8, "shop.orders", "PRIMARY", False)]
 
 
+def written(at, status):
+    """The status as the server writes it at this time."""
+    return f"=====\n2026-11-{at} 0x7f66680c86c0 INNODB MONITOR OUTPUT\n=====\n{status}"
+
+
+def test_the_first_look_shows_the_latest_deadlock_if_it_is_recent(look):
+    server = Locked()
+    server.metrics["lock_deadlocks"] = 3
+    server.innodb_status = written("27 19:08:30", MARIADB)
+    status, text = look(server, "-v", *LIMIT)
+    assert status == 0
+    assert (
+        "[OK] the latest deadlock was 2 min 3 s ago, at 19:06:27 of the server's clock: "
+        "DELETE FROM shop.orders and UPDATE shop.orders"
+    ) in text
+    assert "connection 9, waited for shop.orders, index PRIMARY, was rolled back: delete from" in text
+    server.innodb_status = written("27 19:09:30", MARIADB)
+    status, text = look(server, "-v", *LIMIT)
+    assert (status, "the latest deadlock was" in text) == (0, False)
+
+
+@pytest.mark.parametrize("at", ["28 19:07:00", "27 19:06:00", "31 19:06:00"])
+def test_a_deadlock_that_is_old_or_of_no_known_time_is_not_shown(look, at):
+    server = Locked()
+    server.metrics["lock_deadlocks"] = 3
+    server.innodb_status = written(at, MARIADB)
+    assert "latest deadlock" not in look(server, "-v")[1]
+
+
+def test_where_no_deadlock_was_counted_the_first_look_does_not_ask(look):
+    server = Locked()
+    server.metrics["lock_deadlocks"] = 0
+    look(server)
+    assert not [sql for sql in server.asked if "ENGINE" in sql]
+
+
 @pytest.mark.parametrize("status", ["", "BACKGROUND THREAD", MYSQL.replace("TRANSACTION:", "TRX:")])
 def test_other_words_are_no_deadlock(status):
     assert deadlocks.latest(status) == ()

@@ -224,11 +224,15 @@ class Collector:
         """Ask how many writes InnoDB waits for at this moment: what a COMMIT waits for, too."""
         return int(sum(numbers(global_status(self.asking, _PENDING)).values()))
 
-    def latest_deadlock(self, budget: float) -> tuple[Party, ...]:
-        """Ask whose statements were in the latest deadlock, within so many seconds; none: it is not told."""
+    def latest_deadlock(self, budget: float) -> tuple[tuple[Party, ...], tuple[str, float] | None]:
+        """Ask whose statements were in the latest deadlock, and when, within so many seconds of ``budget``.
+
+        None: the server does not show it.
+        """
         from stallwatch.probes.mysql.locks import deadlocks
 
-        return deadlocks.latest(in_status.ask(self.asking, budget, self._listed).text)
+        status = in_status.ask(self.asking, budget, self._listed).text
+        return deadlocks.latest(status), deadlocks.moment(status)
 
     def last(self, connections: Collection[int]) -> dict[int, Last]:
         """Ask for the last statement of connections; where it is not kept there is none."""

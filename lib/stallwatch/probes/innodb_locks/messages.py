@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 BLOCKED, USER_LOCK, TRANSACTION = "blocked", "user_lock", "transaction"  # quantities that are judged
 MOST_HEADS = 5  # heads that are reported; any more are left out
 _STATEMENT = 200  # bytes of a statement on a line
+_DAY = 86_400.0  # seconds: so old a deadlock that was before the first look is shown
 _MOST_WAITS = 5  # of a circle, one on each line
 
 
@@ -176,6 +177,13 @@ def _deadlocks(found: Found, number: float, within: str) -> Reading:
     reading = Reading("deadlocks", number, "", what, "", "see SHOW ENGINE INNODB STATUS", line=Line())
     if not (number and found.deadlock):
         return reading
+    whose, both, more = _latest(found)
+    advice = f"let {both} lock rows in the same order"
+    return reading._replace(why=f"the latest: {whose}", advice=advice, line=Line(more=more, fits=True))
+
+
+def _latest(found: Found) -> tuple[str, str, tuple[str, ...]]:
+    """Give whose statements were in the latest deadlock, "both" or "all", and a line for each of them."""
     said = [statements.said(one.statement) or f"connection {one.connection}" for one in found.deadlock]
     both = "both" if len(said) == 2 else "all"  # noqa: PLR2004 - words
     same = f"{both} {said[0]}" if len(said) > 1 and len({*said}) == 1 else listed(said)
@@ -185,14 +193,24 @@ def _deadlocks(found: Found, number: float, within: str) -> Reading:
         ended = ", was rolled back" if one.is_rolled_back else ""
         waited = f", waited for {one.table}{f', index {one.key}' if one.key else ''}" if one.table else ""
         more.append(f"connection {one.connection}{waited}{ended}: {statement}")
-    advice = f"let {both} lock rows in the same order"
-    return reading._replace(why=f"the latest: {same}", advice=advice, line=Line(more=tuple(more), fits=True))
+    return same, both, tuple(more)
+
+
+def _deadlock_before(found: Found) -> Iterator[Fault]:
+    """Show the latest deadlock of a day, of which the server does not tell whether it was one of many."""
+    if not found.deadlock or not found.deadlock_at or not 0 <= found.deadlock_at[1] <= _DAY:
+        return
+    whose, _, more = _latest(found)
+    at, passed = found.deadlock_at
+    what = f"the latest deadlock was {say_duration(passed)} ago, at {at[-8:]} of the server's clock: {whose}"
+    yield Fault(State.OK, what, line=Line(more=more))
 
 
 def _asides(found: Found) -> Iterator[Finding]:
     if not found.interval.seconds:
         later = "lock wait timeouts and deadlocks are reported from the next run on"
         yield Fault(State.OK, f"{found.interval.said_why}: {later}")
+        yield from _deadlock_before(found)
     if found.details.rows_left_out:
         rows = plural(found.details.rows_left_out, "more row")
         yield Fault(State.OK, f"{rows} that somebody waits for: who holds them was not asked")

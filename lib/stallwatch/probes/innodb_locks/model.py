@@ -34,6 +34,7 @@ class Found(NamedTuple):
     history: float | None = None  # length of the history list
     grown: tuple[float, float] | None = None  # by how much it has, in how many seconds
     pending_writes: int = 0  # that InnoDB waits for while a head commits
-    deadlock: Sequence[Party] = ()  # the latest one, of which there was one since the last run
+    deadlock: Sequence[Party] = ()  # the latest one: since the last run, or before the first
+    deadlock_at: tuple[str, float] | None = None  # the server's time, and seconds since; None: not known
     missing: Sequence[str] = ()  # sentences, one for each GRANT
     lost: MysqlError | None = None  # what has ended the connection

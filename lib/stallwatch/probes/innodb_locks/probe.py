@@ -69,9 +69,10 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
         found = found._replace(details=details, last=last, programs=collector.programs(named))
         if any(words.commits(one.process) for one in heads):
             found = found._replace(pending_writes=collector.pending_writes())
-    if interval.counts.get(DEADLOCKS):
+    if (interval if interval.seconds else looked[-1]).counts.get(DEADLOCKS):
         run.so_far(messages.all_of_it(found, run), all_but="the latest deadlock")
-        found = found._replace(deadlock=collector.latest_deadlock(run.deadline.left() - _SPARE))
+        parties, at = collector.latest_deadlock(run.deadline.left() - _SPARE)
+        found = found._replace(deadlock=parties, deadlock_at=at)
     kept.forget_others()
     yield from messages.all_of_it(
         found._replace(missing=tuple(collector.asking.missing.values()), lost=collector.asking.lost), run

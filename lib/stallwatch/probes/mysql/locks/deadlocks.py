@@ -8,6 +8,7 @@ also lists what each holds.
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SECTION = r"(?ms)^LATEST DETECTED DEADLOCK\n-+\n(.*?)^-+\n^TRANSACTIONS$"
+_MOMENT = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) "
+_WRITTEN = rf"(?m)^{_MOMENT}.*INNODB MONITOR OUTPUT$"
 _PARTY = r"(?m)^\*\*\* \((\d+)\) TRANSACTION:\n"
 _THREAD = r"(?m)^(?:MySQL|MariaDB) thread id (\d+), OS thread handle \S+, query id \d+ ?(.*)$"
 _WAITS = (
@@ -37,6 +40,21 @@ def latest(status: str) -> tuple[Party, ...]:
     """Read the parties of the latest deadlock; none: there was none, or it is told in other words."""
     section = re.search(_SECTION, status)
     return tuple(_parties(section[1])) if section else ()
+
+
+def moment(status: str) -> tuple[str, float] | None:
+    """Read when the latest deadlock was: "2026-11-28 05:49:46", and how many seconds before the status.
+
+    Both times are in the server's zone: when its clocks change, the seconds may be wrong by an hour.
+    """
+    section, written = re.search(_SECTION, status), re.search(_WRITTEN, status)
+    if not section or not written or not (begun := re.match(_MOMENT, section[1])):
+        return None
+    try:
+        passed = datetime.fromisoformat(written[1]) - datetime.fromisoformat(begun[1])
+    except ValueError:  # no such day
+        return None
+    return begun[1], passed.total_seconds()
 
 
 def _parties(section: str) -> Iterator[Party]:
