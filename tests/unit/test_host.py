@@ -74,6 +74,14 @@ def test_all_is_told_in_a_sentence(looked):
     assert len(text.splitlines()) == 1
 
 
+def test_averages_over_a_long_pause_are_not_shown_as_what_happens_now(looked):
+    assert "averages" not in looked(cpu={"user": 24}, seconds=600)[1]
+    status, text = looked(cpu={"user": 24}, seconds=9 * 3600)
+    assert status == 0
+    assert first_line(text).endswith(", over 9 h")
+    assert "[OK] averages over 9 h, since the last run: --sample 5s shows what happens now" in text
+
+
 def test_what_the_sentence_leaves_out_is_told_with_v(look, looked, host):
     looked(cpu={"user": 24, "system": 12, "iowait": 6})
     host.later(60, {"user": 24, "system": 12, "iowait": 6})

@@ -8,7 +8,7 @@ from itertools import pairwise
 from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.history.streak import Streaks
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number
+from stallwatch.units import is_number, say_duration
 from stallwatch.words import listed
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _MORE = 1.0  # requests in the queue
 _INTERVALS = "intervals"
 SILENT = 5.0  # seconds: so long a sample may take
 CERTAIN = 2  # looks in a row
+_LONG = 600.0  # seconds: an average over more shows little of what happens now
 _STUCK = "stuck"
 
 
@@ -212,6 +213,9 @@ def asides(snapshot: Snapshot) -> Iterator[Fault]:
     """Return what there is to know although all may be well."""
     if why := snapshot.interval.why:
         yield Fault(State.OK, f"what the host has counted is known from the next run on: {why}")
+    if (seconds := snapshot.interval.seconds) > _LONG:
+        since = f"averages over {say_duration(seconds)}, since the last run"
+        yield Fault(State.OK, f"{since}: --sample 5s shows what happens now")
     ours = len(os.sched_getaffinity(0))
     if 0 < ours < snapshot.processors:
         every = f"all {snapshot.processors} processors of the host"
