@@ -21,7 +21,8 @@ BY_AGENT = (
 )
 HEAD = """\
 // For Icinga 2: put it beside your hosts, as /etc/icinga2/conf.d/{name}.conf. It needs our commands: one
-// line, include <stallwatch>, in one file alone. A host that you have already is left out here.
+// line, include <stallwatch>, in one file alone.
+// If the engine has this host already, delete the host from this file: it refuses a second one.
 """
 
 

@@ -21,7 +21,8 @@ BY_NRPE = (
 )
 HEAD = """\
 # For Nagios: put it into a folder that nagios.cfg names as cfg_dir, in Debian /etc/nagios4/conf.d. It needs
-# the commands of stallwatch-commands.cfg. A host that you have already is left out here.
+# the commands of stallwatch-commands.cfg.
+# If the engine has this host already, delete the host from this file: it refuses a second one.
 """
 
 
