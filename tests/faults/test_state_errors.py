@@ -11,7 +11,7 @@ from remembering import Counting, Host, NodeLog
 ERRORS = ("ENOSPC", "EIO", "EDQUOT", "EROFS", "EACCES", "EINTR", "EMFILE", "ENOLCK", "ESTALE")
 NOTHING, LOST, UNSAVED = SENTENCES = (
     "nothing is remembered between runs: ",
-    "the memory of earlier runs is lost, this run counts as the first: ",
+    "the memory of earlier runs is lost and this run counts as the first: ",
     "this run cannot be remembered: ",
 )
 

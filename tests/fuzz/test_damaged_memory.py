@@ -138,7 +138,7 @@ def test_a_number_that_is_none_is_told_once(tmp_path, number):
     (path,) = tmp_path.glob("*.json")
     path.write_text(path.read_text().replace("7}", f"{number}}}"))
     for told in (
-        f"the memory of earlier runs is lost, this run counts as the first: {path} is damaged",
+        f"the memory of earlier runs is lost and this run counts as the first: {path} is damaged",
         None,
     ):
         problems = []

@@ -14,7 +14,7 @@ from subjects import CRITICAL, OK, SUBJECTS, UNKNOWN
 from surroundings import NAMELESS, NOBODY, ORDINARY, TIMEOUT, WITHIN, Surroundings, run_in
 
 NOTHING = "nothing is remembered between runs: "
-LOST = "the memory of earlier runs is lost, this run counts as the first: "
+LOST = "the memory of earlier runs is lost and this run counts as the first: "
 UNSAVED = "this run cannot be remembered: "
 US = psutil.Process().username()  # or our number
 

@@ -660,7 +660,7 @@ def test_a_memory_of_another_format_begins_anew_and_says_so(check, watched):
     state.write_text(state.read_text().replace('"format": 2', '"format": 0'))
     said = check("--log", watched)
     assert said.text == (
-        "NDB_LOG UNKNOWN - the memory of earlier runs of ndb_4_out.log is lost, this run counts as the first: KeyError in it"
+        "NDB_LOG UNKNOWN - the memory of earlier runs of ndb_4_out.log is lost and this run counts as the first: KeyError in it"
     )
     assert check("--log", watched).status == 0
 

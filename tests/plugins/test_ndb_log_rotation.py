@@ -283,7 +283,7 @@ def test_a_state_that_is_damaged(check, watched):
     said = check("--log", watched)
     assert said.status == 2
     assert (
-        f"[UNKNOWN] the memory of earlier runs is lost, this run counts as the first: {state} is damaged"
+        f"[UNKNOWN] the memory of earlier runs is lost and this run counts as the first: {state} is damaged"
         in said.output
     )
     assert "UNKNOWN" not in check("--log", watched).output

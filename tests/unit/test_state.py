@@ -156,7 +156,8 @@ def test_directory_and_files_are_for_their_user_alone(folder):
 def test_a_file_that_makes_no_sense_is_told_once_and_replaced(folder, content, wrong):
     keep(folder, 1)
     file_in(folder).write_bytes(content)
-    sentence = f"the memory of earlier runs is lost, this run counts as the first: {file_in(folder)} {wrong}"
+    lost = "the memory of earlier runs is lost and this run counts as the first"
+    sentence = f"{lost}: {file_in(folder)} {wrong}"
     assert keep(folder, 2) == [sentence]
     assert recall(folder) == ({"value": 2}, [])
 
@@ -457,7 +458,7 @@ def test_damaged_state_makes_the_run_unknown_beside_what_it_found(counting, fold
     counting("--state-dir", str(folder))
     file_in(folder).write_bytes(b"{")
     sentence = (
-        f"the memory of earlier runs is lost, this run counts as the first: {file_in(folder)} is damaged"
+        f"the memory of earlier runs is lost and this run counts as the first: {file_in(folder)} is damaged"
     )
     assert counting("--state-dir", str(folder)) == (3, f"DEMO UNKNOWN - {sentence} | runs=1")
     assert counting("--state-dir", str(folder)) == (0, "DEMO OK - counted | runs=2")

@@ -70,7 +70,7 @@ def memory(
             values = Memory(store.read())
         except _UnusableError as error:
             problems.append(
-                ProbeError(f"the memory of earlier runs is lost, this run counts as the first: {error}")
+                ProbeError(f"the memory of earlier runs is lost and this run counts as the first: {error}")
             )
             values = Memory()
             values.problem = str(error)

@@ -237,7 +237,7 @@ def collect(paths: Iterable[str], follow: Follow, memory: dict[str, Any], rules:
                 raise
             del memory[path]
             what = f"the memory of earlier runs of {os.path.basename(path)}"
-            what += " is lost, this run counts as the first"
+            what += " is lost and this run counts as the first"
             problems.append(ProbeError(f"{what}: {type(error).__name__} in it"))
             log = _one_log(path, follow, memory, rules)
         problems += log.problems

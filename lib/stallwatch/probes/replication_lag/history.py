@@ -63,7 +63,7 @@ class Memory:
                     _restart(kept)
                 History(kept, clock, step).must_make_sense()
         except (TypeError, ValueError, KeyError, AttributeError):
-            what = "the memory of earlier runs is damaged, this run counts as the first"
+            what = "the memory of earlier runs is damaged and this run counts as the first"
             self.problems.append(ProbeError(what))
             clock, self._channels, step = 0.0, {}, 0.0
         self.now, self._step = clock, step
