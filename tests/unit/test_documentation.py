@@ -146,6 +146,21 @@ def test_ten_questions_lead_to_a_command_that_works(plugins):
         plugins[name].parser.parse(options)
 
 
+SAID = (
+    "hang", "1205", "lock wait timeout", "metadata lock", "1213", "deadlock", "history list", "cpu at 100",
+    "1040", "too many connections", "gone away", "can't connect", "killed", "disk is full", "no space left",
+    "backup", "replica is behind", "slave", "410", "redo log files overloaded", "1221", "1114",
+    "table is full", "redo buffers overloaded", "node 4 restarted", "cassandra times out", "outofmemory", "gc overhead",
+    "hikari", "tomcat",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", SAID)
+def test_what_operators_type_is_found_in_the_short_list(words):
+    table = (DOCS / "symptoms.md").read_text().partition("| somebody says |")[2].partition("\n\n")[0]
+    assert re.search(rf"^\| \[[^]]*{re.escape(words)}", table, re.MULTILINE | re.IGNORECASE)
+
+
 def test_commands_are_found_in_the_pages(plugins):
     found = {words[0] for page in PAGES for words in commands(page.read_text())}
     assert found == plugins.keys()
