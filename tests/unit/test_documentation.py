@@ -150,8 +150,8 @@ SAID = (
     "hang", "1205", "lock wait timeout", "metadata lock", "1213", "deadlock", "history list", "cpu at 100",
     "1040", "too many connections", "gone away", "can't connect", "killed", "disk is full", "no space left",
     "backup", "replica is behind", "slave", "410", "redo log files overloaded", "1221", "1114",
-    "table is full", "redo buffers overloaded", "node 4 restarted", "cassandra times out", "outofmemory", "gc overhead",
-    "hikari", "tomcat",
+    "table is full", "redo buffers overloaded", "node 4 restarted", "cassandra times out", "outofmemory",
+    "gc overhead", "hikari", "tomcat",
 )  # fmt: skip
 
 
