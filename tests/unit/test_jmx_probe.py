@@ -1,6 +1,7 @@
 # ruff: noqa: E501 - what is said is written as it is said
 """What check_jmx makes of beans, on a server that is not there."""
 
+import re
 import runpy
 import time
 from datetime import UTC, datetime
@@ -89,6 +90,9 @@ def ask(server, clock, tmp_path, monkeypatch):
         return plugin["check"].run(plugin["findings"], [*where, "--state-dir", str(tmp_path), *arguments])
 
     return ask
+
+
+NORMAL = " - if that is normal, add --missing ok"
 
 
 def perfdata(output):
@@ -511,9 +515,9 @@ def test_many_beans_have_no_perfdata_of_their_own(ask, server):
     ("used", "most", "status", "text"),
     [
         (0, 0, 0, "OK - a Used 0, 0 % of Max 0 | a.Used.of_Max=0%;80"),
-        (9, 0, 3, "UNKNOWN - a Used can be no share: Max is 0"),
-        (9, -1, 3, "UNKNOWN - a Used has no limit: Max is -1"),
-        (9, 2**63 - 1, 3, "UNKNOWN - a Used has no limit: Max is 9223372036854775807"),
+        (9, 0, 3, f"UNKNOWN - a Used can be no share: Max is 0{NORMAL}"),
+        (9, -1, 3, f"UNKNOWN - a Used has no limit: Max is -1{NORMAL}"),
+        (9, 2**63 - 1, 3, f"UNKNOWN - a Used has no limit: Max is 9223372036854775807{NORMAL}"),
     ],
 )
 def test_nothing_is_a_limit(ask, server, used, most, status, text):
@@ -525,7 +529,10 @@ def test_a_share_of_nothing_is_not_passed_over_in_a_pattern(ask, server):
     server.beans_there["s:type=T,name=a"] = {"Used": 10, "Max": 100}
     server.beans_there["s:type=T,name=b"] = {"Used": 90, "Max": 0}
     status, output = ask("-O", "s:type=T,*", "-A", "Used", "--of", "Max", "-w", "80")
-    assert (status, output.partition(" | ")[0]) == (3, "JMX UNKNOWN - b Used can be no share: Max is 0")
+    assert (status, output.partition(" | ")[0]) == (
+        3,
+        f"JMX UNKNOWN - b Used can be no share: Max is 0{NORMAL}",
+    )
 
 
 KEYS = ("-O", "a:type=T,*", "-A", "X", "-K", "key")
@@ -552,8 +559,61 @@ def test_a_key_that_some_beans_of_a_pattern_lack_is_as_missing_says(ask, server,
     }
     said, output = ask(*KEYS, *options)
     assert (said, output.split("\n")[0]) == (status, f"JMX {first}")
-    below = [line.partition("] ")[2] for line in output.split("\n")[1:]]
-    assert "X of a:type=T,name=3 is null and has no key key" in below
+    hint = "" if "--missing" in options else NORMAL
+    below = [line.partition("] ")[2] or line for line in output.split("\n")[1:]]
+    assert f"X of a:type=T,name=3 is null and has no key key{hint}" in below
+    assert ("  if that is normal, add --missing ok" in below) == bool(hint)
+
+
+def test_a_misspelled_key_is_not_called_normal(ask, server):
+    server.beans_there["a:type=T,name=1"] = {"X": {"keys": 1}}
+    assert ask(*KEYS) == (3, "JMX UNKNOWN - X of a:type=T,name=1 has no key key - did you mean keys?")
+
+
+@pytest.mark.parametrize(
+    ("options", "first", "below"),
+    [
+        (("-A", "Parts"), "Parts of shop:type=Till has 40 parts - choose one with -K: part number 0, part number 1, part number 2",
+         "choose one with -K: part number 0, part number 1, "),
+        (("-A", "Parts", "-K", "x"), "Parts of shop:type=Till has no key x - it has part number 0, ", "it has part number 0, "),
+        (("-A", "x"), "shop:type=Till has no attribute x - there are Attribute number 0, ", "there are Attribute number 0, "),
+    ],
+)  # fmt: skip
+def test_names_that_do_not_fit_into_a_text_message_are_below(ask, server, options, first, below):
+    attributes = {f"Attribute number {number}": 1 for number in range(40)}
+    server.beans_there["shop:type=Till"] = {
+        "Parts": {f"part number {number}": 1 for number in range(40)},
+        **attributes,
+    }
+    status, output = ask("-O", "shop:type=Till", *options)
+    line, rest = output.split("\n")
+    assert (status, line.startswith(f"JMX UNKNOWN - {first}")) == (3, True), line
+    assert re.search(r"number \d+ and \d+ more$", line)
+    assert len(line) <= 160
+    assert rest.startswith(f"  {below}")
+    assert "number 39" in rest
+
+
+@pytest.mark.parametrize("end", ["", ",*"])
+def test_a_long_object_name_that_is_not_there_is_below_in_full(ask, server, end):
+    asked = f"com.example.of.a.department:type=Till,name={'long' * 30}{end}"
+    server.beans_there["com.example.of.a.department:type=Till,name=a"] = {"N": 1}
+    for number in (1, 2):
+        status, output = ask(*("-O", asked, "-A", "N") * number)
+        assert status == 3
+        line, *below = output.split("\n")
+        assert "com.example.of.a.department:type=Till,name=longlonglonglo..." in line
+        assert len(line) <= 160
+        assert below[0] == f"  searched for {asked}"
+        assert any("there are com.example.of.a.department:type=Till,name=a" in one for one in (line, *below))
+
+
+def test_a_growth_of_seconds_is_told_per_second(ask, server):
+    took = ("-O", "shop:type=Till", "-A", "Ms", "--rate", "--unit", "ms", "-w", "500ms")
+    server.beans_there["shop:type=Till"] = {"Ms": 0}
+    ask(*took)
+    server.beans_there["shop:type=Till"] = {"Ms": 90_000}
+    assert ask(*took) == (1, "JMX WARNING - Till Ms 1.5 s per second (limit 500 ms) | Till.Ms.rate=1.5s;0.5")
 
 
 def test_a_name_in_a_sentence_begins_with_its_type_as_in_lists(ask, server):

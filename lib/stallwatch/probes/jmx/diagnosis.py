@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.probes.jmx.model import MANY_NAMES
+from stallwatch.probes.jmx.names import Names
 from stallwatch.sources.jmx.errors import JmxError, NoSuchAttributeError
 from stallwatch.sources.jmx.object_name import ObjectName, understood
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx import Server
 
 _ENOUGH = 100  # beans whose attributes are looked through for one that was meant
-_MEANT, _FEW = 3, 6  # long names that a person still reads
+_MEANT = 3  # names of which one may be meant
 _ALIKE, _SLIP = 0.7, 0.9  # likeness of two words, of 1: so that one may be meant, is surely meant
 _TELLING = 4  # letters that a word has in common with another not by chance
 _METRICS = "org.apache.cassandra.metrics"
@@ -46,22 +45,23 @@ _NUMBERS = {
 }
 
 
-def hint(server: Server, sought: Sought, in_time: Callable[[], bool]) -> str:
+def hint(server: Server, sought: Sought, in_time: Callable[[], bool]) -> Names:
     """Return what may have been meant, while there is time for it; nothing if that cannot be found out."""
     if not in_time():
-        return ""
+        return Names()
     try:
         return _hint(server, sought, in_time)
     except JmxError:  # a user may be allowed to read a bean, and not to search for others
-        return ""
+        return Names()
 
 
-def _hint(server: Server, sought: Sought, in_time: Callable[[], bool]) -> str:
+def _hint(server: Server, sought: Sought, in_time: Callable[[], bool]) -> Names:
     asked, attribute, error = sought
-    advice = _old_spelling(server, asked, attribute) or _not_yet(asked, attribute)
-    if not advice and isinstance(error, NoSuchAttributeError):
+    if advice := _old_spelling(server, asked, attribute) or _not_yet(asked, attribute):
+        return Names(advice)
+    if isinstance(error, NoSuchAttributeError):
         return _attributes(server, asked, attribute)
-    return advice or beans(server, asked, in_time)
+    return beans(server, asked, in_time)
 
 
 def _not_yet(name: ObjectName, attribute: str) -> str:
@@ -75,16 +75,16 @@ def _not_yet(name: ObjectName, attribute: str) -> str:
     return ""
 
 
-def _attributes(server: Server, asked: ObjectName, attribute: str) -> str:
+def _attributes(server: Server, asked: ObjectName, attribute: str) -> Names:
     """Return which attributes there are, those that may have been meant if there are any."""
     described = server.describe(server.beans(str(asked))[:_ENOUGH])
     names = {one.name for found in described if isinstance(found, list) for one in found if one.readable}
     whole, _, key = attribute.replace("/", ".").partition(".")
     if key and whole in names:
-        return f"write -A {whole} -K {key}"
+        return Names(f"write -A {whole} -K {key}")
     if alike := close(attribute, sorted(names)):
         return suggestion(alike)
-    return f"there are {listed(sorted(names), MANY_NAMES)}" if names else "it has none that can be read"
+    return Names("there are ", sorted(names)) if names else Names("it has none that can be read")
 
 
 def _old_spelling(server: Server, name: ObjectName, attribute: str) -> str:
@@ -96,9 +96,9 @@ def _old_spelling(server: Server, name: ObjectName, attribute: str) -> str:
     return ""
 
 
-def suggestion(names: list[str], kind: str = "") -> str:
+def suggestion(names: list[str], kind: str = "") -> Names:
     """Ask whether one of these was meant."""
-    return f"did you mean {kind}{listed(names, MANY_NAMES, 'or')}?"
+    return Names(f"did you mean {kind}", names, "or", "?")
 
 
 def close(word: str, words: Iterable[str], count: int = _MEANT) -> list[str]:
@@ -120,24 +120,24 @@ def _holds(word: str, part: str) -> bool:
     return len(part) >= _TELLING and part in word
 
 
-def beans(server: Server, asked: ObjectName, in_time: Callable[[], bool] = lambda: True) -> str:
+def beans(server: Server, asked: ObjectName, in_time: Callable[[], bool] = lambda: True) -> Names:
     """Give which beans may have been meant by a name or pattern that fits none; nothing without the time."""
     texts = server.names(f"{asked.domain}:*")
     if not in_time():
-        return ""
+        return Names()
     names = list(understood(texts))
     if not names:
         domains = server.domains()
         if near := close(asked.domain, domains):
             return suggestion(near, "the domain ")
-        return f"its domains are {listed(domains, MANY_NAMES)}"
+        return Names("its domains are ", domains)
     longer = ObjectName(asked.domain, asked.properties, open_ended=True)
     if not asked.open_ended and any(longer.matches(name) for name in names):
-        return f"names of its kind are longer: {longer} would fit"
+        return Names(f"names of its kind are longer: {longer} would fit")
     meant, others = _alike(asked, names)
     if meant:
         return suggestion(meant)
-    return f"there are {listed(others, _FEW)}"
+    return Names("there are ", others)
 
 
 def _alike(asked: ObjectName, names: list[ObjectName]) -> tuple[list[str], list[str]]:

@@ -11,12 +11,12 @@ from stallwatch import withheld
 from stallwatch.findings import ProbeError
 from stallwatch.line import shorten
 from stallwatch.probes.jmx import diagnosis
-from stallwatch.probes.jmx.model import MANY_NAMES
+from stallwatch.probes.jmx.names import Names, brief, with_names
 from stallwatch.sources.jmx.errors import JmxError, NoSuchBeanError
 from stallwatch.sources.jmx.info import Bean
 from stallwatch.sources.jmx.object_name import ObjectName, understood
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.words import listed, plural
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -64,10 +64,10 @@ class Wanted:
     def none(self, server: Server) -> ProbeError:
         """Report that there are none."""
         if self._pattern:
-            advice = diagnosis.beans(server, self._pattern)
-            return ProbeError(f"no MBean at {server.where} matches {self._text}", advice)
-        advice = f"its domains are {listed(server.domains(), MANY_NAMES)}"
-        return ProbeError(f"no MBean or attribute at {server.where} has {self._text} in its name", advice)
+            none = ProbeError(f"no MBean at {server.where} matches {brief(self._text)}")
+            return with_names(none, diagnosis.beans(server, self._pattern), alone=True)
+        none = ProbeError(f"no MBean or attribute at {server.where} has {brief(self._text)} in its name")
+        return with_names(none, Names("its domains are ", server.domains()), alone=True)
 
 
 def listing(

@@ -145,7 +145,7 @@ def _amount(of: Snapshot, number: float) -> str:
     if quantity.age:
         return f"{said} ago"
     if quantity.change == "rate":
-        return f"{said}/s"
+        return f"{said} per second" if quantity.base == "s" else f"{said}/s"
     if quantity.change == "delta":
         return f"{'+' if number > 0 else ''}{said} in {say_duration(of.seconds)}"
     return said

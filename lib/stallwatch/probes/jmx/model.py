@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 PLACE = re.compile(r"\{([^{}]*)\}")  # a key property in a template
 NOT_THERE = (NoSuchBeanError, NoSuchAttributeError)
-MANY_NAMES = 12  # in a sentence
 
 
 class Quantity(NamedTuple):
@@ -211,7 +210,13 @@ class AbsentError(ProbeError):
 
 def absent(asked: ObjectName, attribute: str, error: JmxError | None, where: str) -> AbsentError:
     """Report that there is no such bean, or that none has the attribute."""
-    what = error.what if error else f"no MBean at {where} matches {asked}"
+    from stallwatch.probes.jmx.names import brief
+
+    name = brief(str(asked))
+    what = error.what.replace(str(asked), name) if error else f"no MBean at {where} matches {name}"
     if asked.is_pattern and error:
-        what = f"no MBean at {where} that matches {asked} has an attribute {attribute}"
-    return AbsentError(what, sought=Sought(asked, attribute, error))
+        what = f"no MBean at {where} that matches {name} has an attribute {attribute}"
+    found = AbsentError(what, sought=Sought(asked, attribute, error))
+    if name != str(asked):
+        found.more = (f"searched for {asked}",)
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import count
 
-from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.line import label
 from stallwatch.probes.jmx import collect, collectors, messages
 from stallwatch.probes.jmx.model import AbsentError, absent
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from stallwatch.frame.run import Run
     from stallwatch.probes.jmx.changes import Changes
     from stallwatch.probes.jmx.model import Quantity, Sought
+    from stallwatch.probes.jmx.names import Names
     from stallwatch.sources.jmx import Server
 
 
@@ -42,7 +43,9 @@ def findings(
         for quantity, several in _found(quantities, Reader(server, run.trace), kept, run):
             for finding in several:
                 if isinstance(finding, AbsentError):
-                    fault = Fault(quantity.missing, finding.what, advice=finding.advice)
+                    fault = _missing(
+                        finding, quantity, others=any(isinstance(one, Reading) for one in several)
+                    )
                     if finding.sought and fault.state is not State.OK:
                         vague[len(found)] = fault, finding.sought
                     found.append(fault)
@@ -52,6 +55,19 @@ def findings(
     if vague:
         _explain(found, vague, server, run)
     yield from found
+
+
+def _missing(error: AbsentError, quantity: Quantity, *, others: bool) -> Fault:
+    """Report what is missing, in the state that the user wants for it; ``others`` have it."""
+    ignore = "if that is normal, add --missing ok"
+    advice, more = error.advice, error.more
+    if quantity.missing is not State.UNKNOWN or error.sought:  # the user has decided, or a hint follows
+        pass
+    elif not advice:
+        advice = ignore
+    elif others:
+        more = (*more, ignore)
+    return Fault(quantity.missing, error.what, advice=advice, line=Line(more=more, fits=True))
 
 
 def _found(
@@ -156,11 +172,13 @@ def _explain(
     def in_time() -> bool:
         return run.deadline.left() > run.deadline.seconds / 2
 
-    hints: dict[str, str] = {}
+    hints: dict[str, Names] = {}
     for place, (fault, sought) in vague.items():
         about = f"{sought.asked} {sought.attribute if sought.error else ''}"
         if about not in hints:
             run.deadline.doing = f"looking for what may have been meant by {sought.asked}"
             hints[about] = diagnosis.hint(server, sought, in_time)
-        found[place] = fault._replace(advice=hints[about])
+        advice, more = hints[about].beside(fault.what, alone=len(found) == 1)
+        below = fault.line.more if fault.line else ()
+        found[place] = fault._replace(advice=advice, line=Line(more=(*below, *more), fits=True))
         run.so_far(found)

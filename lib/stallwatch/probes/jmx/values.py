@@ -7,11 +7,11 @@ import math
 from stallwatch import withheld
 from stallwatch.findings import ProbeError
 from stallwatch.line import shorten
-from stallwatch.probes.jmx.model import MANY_NAMES, AbsentError
+from stallwatch.probes.jmx.model import AbsentError
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError, whole
 from stallwatch.units import number as read_number
-from stallwatch.words import listed, plural
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from stallwatch.sources.jmx.object_name import ObjectName
@@ -77,7 +77,10 @@ def quoted(value: str) -> str:
 def _in_parts(value: dict[str, Value], subject: str) -> ProbeError:
     if not value:
         return ProbeError(f"{subject} is empty")
-    return ProbeError(f"{subject} has parts: {listed(list(value), MANY_NAMES)}", "choose one with -K")
+    from stallwatch.probes.jmx.names import Names, with_names
+
+    parts = ProbeError(f"{subject} has {plural(len(value), 'part')}")
+    return with_names(parts, Names("choose one with -K: ", list(value), "or"))
 
 
 def _java(value: float) -> str:
@@ -116,7 +119,7 @@ def _step(value: Value, step: str, subject: str) -> Value:
     if isinstance(value, dict):
         if step in value:
             return value[step]
-        raise AbsentError(f"{subject} has no key {step}", _advice(step, list(value)))
+        raise _no_key(step, list(value), subject)
     if isinstance(value, list):
         number = whole(step, _LONGEST_PLACE)
         if number is not None and number < len(value):
@@ -127,9 +130,10 @@ def _step(value: Value, step: str, subject: str) -> Value:
     raise AbsentError(f"{subject} is {kind} and has no key {step}")
 
 
-def _advice(step: str, keys: list[str]) -> str:
+def _no_key(step: str, keys: list[str], subject: str) -> AbsentError:
     from stallwatch.probes.jmx.diagnosis import close, suggestion
+    from stallwatch.probes.jmx.names import Names, with_names
 
-    if near := close(step, keys):
-        return suggestion(near)
-    return f"it has {listed(keys, MANY_NAMES)}" if keys else "it is empty"
+    there = Names("it has ", keys) if keys else Names("it is empty")
+    near = close(step, keys)
+    return with_names(AbsentError(f"{subject} has no key {step}"), suggestion(near) if near else there)
