@@ -4,7 +4,7 @@ from case import CRITICAL_STATE, WARNING_STATE
 from jmx_case import COLLECTING, POOLS, WAITERS, fault
 
 CRITICAL, WARNING = (CRITICAL_STATE,), (WARNING_STATE,)
-LENT_OUT = r"^orders: .*4 of 4 in use, probably slow or hung SQL, or leaks"
+LENT_OUT = r"^orders: .*4 of 4 in use, probably slow SQL or leaks"
 NO_NEW = r"^orders: .*the pool is slow or unable to open new ones"
 REQUESTS = {"4 requests": 4, "8 requests": 8, "30 requests": 30}
 WORKERS = {"2 waiters": 6, "6 waiters": 10, "26 waiters": 30}  # of a pool of 4

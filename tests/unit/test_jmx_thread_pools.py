@@ -213,7 +213,7 @@ def test_connections_that_are_waited_for_are_such_a_block(check, jvm):
     jvm.bean("com.zaxxer.hikari:type=PoolConfig (orders)", MaximumPoolSize=10)
     assert check.line() == (
         2,
-        "CRITICAL - orders: 1 thread waits for a connection, 10 of 10 in use, probably slow or hung SQL, or leaks - check running SQL",
+        "CRITICAL - orders: 1 thread waits for a connection, 10 of 10 in use, probably slow SQL or leaks - check running SQL",
     )
     jvm.bean("com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=9, ThreadsAwaitingConnection=2)
     told = "CRITICAL - orders: 2 threads wait for a connection, 9 of 10 in use, probably the pool is slow or unable"
@@ -490,7 +490,7 @@ def test_a_data_source_of_weblogic_as_its_documentation_has_it(check, jvm):
     assert check.line() == (0, "OK - 1 pool, none blocked, busiest orders: 15 connections in use")
     jvm.bean(name, ActiveConnectionsCurrentCount=15, WaitingForConnectionCurrentCount=4)
     assert check.line()[1].startswith(
-        "CRITICAL - orders: 4 threads wait for a connection, 15 connections in use, probably slow or hung SQL"
+        "CRITICAL - orders: 4 threads wait for a connection, 15 connections in use, probably slow SQL or leaks"
     )
 
 

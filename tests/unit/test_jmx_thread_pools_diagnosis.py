@@ -83,7 +83,7 @@ def test_what_is_pending_in_a_full_pool_waits_if_the_pool_serves_requests():
         ("Cassandra", "TracingStage", "too many requests are traced"),
         ("Cassandra", "SomethingNew", "its threads cannot keep up"),
         ("Tomcat", "http-nio-8080", "new requests wait for a thread"),
-        ("HikariCP", "orders", "probably slow or hung SQL, or leaks"),
+        ("HikariCP", "orders", "probably slow SQL or leaks"),
         ("Commons Pool", "jedis", "probably objects are used for long or never returned"),
         ("Kafka", "RequestHandler", "requests probably queue up"),
         ("Kafka", "BrokerRequestHandler", "requests probably queue up"),

@@ -9,7 +9,7 @@ _WAITING = ("thread waits for a connection", "threads wait for a connection")
 
 
 def _slow(more: str) -> tuple[Meaning]:
-    why = "probably slow or hung SQL, or leaks"
+    why = "probably slow SQL or leaks"
     return (Meaning("*", why, "check running SQL", more),)
 
 
