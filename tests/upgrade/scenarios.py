@@ -351,6 +351,7 @@ def pools(name, options, *recorded):
 
 
 pools("cassandra", "", "cassandra-5.0.4", "cassandra-5.0.4-requests-pending", "cassandra-5.0.4")
+pools("cassandra-requests", "--pool Native.*", "cassandra-5.0.4", "cassandra-5.0.4-requests-pending")
 pools("cassandra-blocked", "--pool Native.*", "cassandra-2.1.22", *["cassandra-2.1.22-requests-blocked"] * 3)
 pools("tomcat", "", "tomcat-10.1.34", "tomcat-10.1.34-all-busy", "tomcat-10.1.34-all-busy",
       "tomcat-10.1.34-no-connection-free", "tomcat-10.1.34-no-connection-free")  # fmt: skip
