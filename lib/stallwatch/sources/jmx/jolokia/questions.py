@@ -108,8 +108,6 @@ class Asking:
         try:
             answers = self._answers(questions, alone=len(questions) == 1 and not part)
         except SilentError:
-            if not self._answers_at_all():
-                raise self._silent(questions, time.monotonic() - begun) from None
             if part or len(questions) == 1:
                 waited = say_duration(time.monotonic() - begun)
                 return [UnreadableError(f"no answer within {waited}") for _ in questions]
@@ -144,7 +142,10 @@ class Asking:
         return [_answer(one) for one in told]
 
     def _post(self, questions: Sequence[Question], *, alone: bool) -> bytes:
-        """Send questions; raises SilentError if the agent answers another one meanwhile, but not these."""
+        """Send questions; raises SilentError if the agent answers another one meanwhile, but not these.
+
+        If it answers none, that is an UnreachableError in the end.
+        """
         begun, left = time.monotonic(), self._deadline.left()
         end = self._deadline.part(max(left - _PROOF, _MOST_OF * left))
         body = json.dumps([one.request for one in questions]).encode()
