@@ -24,15 +24,19 @@ COLLECTORS = {
 ALL = "java.lang:type=GarbageCollector,name=*"
 
 
-def services(*collectors, more=()):
+def looked_at(*collectors, more=()):
     beans = {f"java.lang:name={name},type=GarbageCollector": {} for name in collectors}
-    plan = jmx.look(
+    return jmx.look(
         RecordedJvm(beans | dict(more)),
         Place("app1", "127.0.0.1", "app1:9010"),
         9010,
         lambda _: None,
         local=False,
     )
+
+
+def services(*collectors, more=()):
+    plan = looked_at(*collectors, more=more)
     return {service.title: service for service in plan.hosts[0].services}
 
 
@@ -64,9 +68,17 @@ def test_heap_and_pauses_are_judged_as_is_right_for_the_collector(collector, pau
 
 def test_a_jvm_without_pools_of_its_own_gets_no_service_for_them():
     assert "JVM thread pools" not in services("Copy", more=CARRIERS)
-    pool = {'Catalina:type=ThreadPool,name="http-nio-8080"': {}}
+    pool = {'Catalina:type=ThreadPool,name="http-nio-8080"': {"currentThreadsBusy": 0, "maxThreads": 200}}
     about = services("Copy", more={**CARRIERS, **pool})["JVM thread pools"].about
     assert "There are pools: 1 of Tomcat." in about
+
+
+def test_a_tomcat_with_virtual_threads_gets_a_remark_instead_of_a_service_that_is_unknown():
+    pool = {'Tomcat:type=ThreadPool,name="http-nio-8080"': {"currentThreadsBusy": -1, "maxThreads": 200}}
+    plan = looked_at("Copy", more=pool)
+    assert "JVM thread pools" not in {service.title for service in plan.hosts[0].services}
+    (remark,) = plan.remarks
+    assert remark.startswith("These pools show no numbers: http-nio-8080; a Tomcat connector with ")
 
 
 def test_a_kafka_gets_services_for_what_its_process_shows():

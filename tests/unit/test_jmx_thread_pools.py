@@ -621,6 +621,15 @@ def test_a_queue_stands_still_over_several_runs_however_often_the_check_runs(che
     assert check.line()[0] == 0
 
 
+def test_tasks_on_which_no_thread_works_are_not_called_long(check, jvm):
+    for _ in range(4):
+        camel(jvm)
+        next(numbers for name, numbers in jvm.told.items() if "camel" in name)["ActiveCount"] = 0
+        line = check.line()[1]
+        jvm.later(6)
+    assert ", 0 of 4 threads busy, no thread works on them - take a thread dump" in line
+
+
 def test_a_queue_that_moves_is_none(check, jvm):
     camel(jvm)
     check()
@@ -1004,10 +1013,40 @@ def test_many_chosen_pools_have_only_sums_in_the_perfdata(check, jvm):
 
 def test_a_chosen_pool_that_tells_no_numbers_is_unknown_and_says_so(check, jvm):
     jvm.bean('Catalina:type=ThreadPool,name="http-nio-8080"', maxThreads=-1, currentThreadsBusy=-1)
-    assert check.line("--pool", "http-nio-8080") == (
+    assert check("--pool", "http-nio-8080") == (
         3,
-        "UNKNOWN - the pools of db1:7199 that fit http-nio-8080 show no numbers - a Tomcat connector with a shared Executor has none",
+        f"JMX_THREAD_POOLS UNKNOWN - the pools of db1:7199 that fit http-nio-8080 show no numbers | threads=45\n  {CONNECTOR}",
     )
+
+
+CONNECTOR = "a Tomcat connector with a shared Executor or virtual threads has no numbers: the Executor is the pool, or check connectionCount of the connector's ThreadPool with check_jmx"
+
+
+@pytest.mark.parametrize(
+    ("bean", "numbers", "name", "more"),
+    [
+        ('Catalina:type=ThreadPool,name="http-nio-8080"', {"maxThreads": 200, "currentThreadsBusy": -1}, "http-nio-8080", [f"  {CONNECTOR}"]),
+        ("com.zaxxer.hikari:type=PoolConfig (db)", {"MaximumPoolSize": 10}, "db", []),
+    ],
+)  # fmt: skip
+def test_a_pool_of_which_only_the_size_is_known_is_not_watched(check, jvm, bean, numbers, name, more):
+    jvm.bean(bean, **numbers)
+    status, output = check()
+    assert (status, output.split("\n")) == (
+        3,
+        [
+            f"JMX_THREAD_POOLS UNKNOWN - the pools of db1:7199 show no numbers: {name}, nothing is watched - check other numbers with check_jmx | pools=0 threads=45",
+            *more,
+        ],
+    )
+    assert check.line("--threads-warning", "1000")[1].startswith(f"OK - no numbers of {name}, 45 threads ")
+
+
+def test_a_pool_without_a_free_connection_is_not_called_idle_while_threads_wait(check, jvm):
+    jvm.bean("com.zaxxer.hikari:type=Pool (db)", ActiveConnections=0, ThreadsAwaitingConnection=4)
+    status, output = check("-v")
+    assert (status, "all idle" in output) == (2, False)
+    assert "[OK] 1 pool, 1 blocked\n" in output
 
 
 def test_a_name_that_no_pool_has_is_unknown_and_says_which_there_are(check, jvm):

@@ -7,6 +7,8 @@ from collections import Counter
 from stallwatch.discovery.plan import Host, Plan
 from stallwatch.findings import ProbeError
 from stallwatch.probes.jmx import declared
+from stallwatch.probes.jmx.reader import Reader
+from stallwatch.probes.jmx_thread_pools import collect
 from stallwatch.probes.jmx_thread_pools.declared import THREAD_POOLS
 from stallwatch.probes.jmx_thread_pools.queries import places
 from stallwatch.probes.mysqld_process.declared import JVM_PROCESS
@@ -32,12 +34,15 @@ def look(server: Server, place: Place, port: int, trace: Callable[[str], None], 
     services += _of_memory(server, leads=not cassandra)
     services += _of_kafka(server)
     try:
-        pools = {
-            (place.family.name, place.name) for place in places(server, trace) if not place.family.everywhere
-        }
+        own = [place for place in places(server, trace) if not place.family.everywhere]
+        pools = {pool.key for pool in collect.read(Reader(server, trace), own, trace).pools}
     except ProbeError as error:
-        pools = set()
+        own, pools = [], set()
         remarks.append(f"Pools are not known: {error.what}")
+    silent = [one for one in own if one.key not in pools and one.name != one.family.absent]
+    if names := dict.fromkeys(one.name for one in silent):
+        whys = dict.fromkeys(one.family.silent for one in silent if one.family.silent)
+        remarks.append("; ".join([f"These pools show no numbers: {', '.join(names)}", *whys]))
     if pools:
         families = sorted(Counter(family for family, _ in pools).items())
         told = ", ".join(f"{number} of {family}" for family, number in families)

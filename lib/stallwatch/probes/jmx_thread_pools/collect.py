@@ -39,6 +39,9 @@ _ALTERNATIVES = 2  # names that an attribute may have
 _AGAIN = 1.0  # seconds to the second look at a pool in which somebody waits: what lasts less heals itself
 _LARGEST = 2**63 - 1  # Java's largest long; a BigInteger can be more, and no pool
 _OF_TWO = 1.5  # share of time: a single one's is about 1 at most
+# What tells nothing of how a pool is: its bounds, and tasks that another pool may have completed, as those of
+# a Tomcat connector with a shared Executor.
+_NO_USE = frozenset({"maximum", "core", "size", "spare", "completed"})
 _POOLS = "pools"  # beside what Changes keeps in the memory
 
 
@@ -123,7 +126,7 @@ def read(
     pools = [
         _counted(families[family], name, values)
         for (family, name), values in numbers.items()
-        if values.keys() - {"completed"}  # by another pool: a Tomcat connector with a shared Executor
+        if values.keys() - _NO_USE
     ]
     spent = say_duration(time.monotonic() - begun)
     trace(f"read {len(wanted)} numbers of {len(pools)} pools in {spent}")

@@ -28,15 +28,16 @@ _FEW, _MANY = 3, 30  # names in a sentence
 _MOST = 10  # pools that each have perfdata of their own: every one takes about 200 characters of the line
 
 
-def overview(snapshot: Snapshot, where: str, *, watched: bool) -> Iterator[Finding]:
+def overview(snapshot: Snapshot, where: str, places: Sequence[Place], *, watched: bool) -> Iterator[Finding]:
     """Give the number of pools, with a sentence on all and their table; nothing watched is UNKNOWN.
 
-    ``watched``: something is anyhow, the JVM's threads, or pools that the user named.
+    ``places``: where there may be numbers. ``watched``: something is anyhow, the JVM's threads, or pools that
+    the user named.
     """
     pools = [one.pool for one in snapshot.pools]
     table = _table(pools) if pools else None
     if watched or any(not pool.family.everywhere for pool in pools):
-        what = _summary(pools) if pools else f"no pool of a known kind, {_threads(snapshot.threads).what}"
+        what = _summary(pools) if pools else f"{_none(places)}, {_threads(snapshot.threads).what}"
         yield Reading("pools", len(pools), what=what, table=table)
         return
     yield Reading("pools", len(pools), what=plural(len(pools), "pool"), table=table, in_table=True)
@@ -46,9 +47,28 @@ def overview(snapshot: Snapshot, where: str, *, watched: bool) -> Iterator[Findi
             State.UNKNOWN, what, advice="check whether the JVM is starting, or lost them", line=Line()
         )
         return
+    if silent := _names(places):
+        what = f"the pools of {where} show no numbers: {_listed(silent, _FEW)}"
+        line = Line(more=_why_silent(places))
+        yield Fault(State.UNKNOWN, what, "nothing is watched", "check other numbers with check_jmx", line)
+        return
     advice = "make the JVM show its pools (below), or describe them with --pools FILE"
     line = Line(more=(*_known(), *_ways()))
     yield Fault(State.UNKNOWN, f"no pool of a known kind in {where}", "nothing is watched", advice, line)
+
+
+def _names(places: Iterable[Place]) -> list[str]:
+    """Name each pool once, but none that every JVM has."""
+    return list(dict.fromkeys(place.name for place in places if not place.family.everywhere))
+
+
+def _why_silent(places: Iterable[Place]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(place.family.silent for place in places if place.family.silent))
+
+
+def _none(places: Sequence[Place]) -> str:
+    silent = _names(places)
+    return f"no numbers of {_listed(silent, _FEW)}" if silent else "no pool of a known kind"
 
 
 def _known() -> Iterator[str]:
@@ -72,10 +92,9 @@ def none_fits(
     """Return which pools there are instead, or that pools that fit are ``silent``."""
     wanted = " or ".join(pattern.pattern for pattern in patterns)
     if silent:
-        return ProbeError(
-            f"the pools of {where} that fit {wanted} show no numbers",
-            "a Tomcat connector with a shared Executor has none, the Executor is the pool",
-        )
+        found = ProbeError(f"the pools of {where} that fit {wanted} show no numbers")
+        found.more = _why_silent(place for place in places if place.fits(patterns))
+        return found
     names = list(dict.fromkeys(place.name for place in places))
     there = f"are {_listed(names, _MANY)}" if names else "is none of a kind that is known"
     return ProbeError(f"no pool of {where} fits {wanted}: there {there}")
@@ -203,6 +222,8 @@ def _in_words(one: Observation, reading: Reading) -> Reading:
     why = of.why
     if reading.name == "stalled" and of.serves:
         why = "blocked or long requests"
+    elif reading.name == "stalled" and one.pool.active == 0:
+        why = "no thread works on them"
     elif _is_guess(one, reading):
         why = f"probably {why}"
     return reading._replace(
@@ -331,7 +352,7 @@ def _busiest(pools: Sequence[Pool]) -> Iterator[str]:
         yield f"busiest {busiest.name}: {', '.join(used + pending)}"
     if least := _least_idle(pools):
         yield f"{least.name} {_at_least_idle(least)} of the time"
-    elif busiest.active == 0 and not busiest.pending:
+    elif busiest.active == 0 and not busiest.pending and not any(pool.blocked for pool in pools):
         yield "all idle"
 
 

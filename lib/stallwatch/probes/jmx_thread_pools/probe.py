@@ -43,7 +43,7 @@ def findings(
         yield messages.none_fits(patterns, existing, server.where, silent=bool(chosen))
     else:
         watched = bool(snapshot.pools) if patterns else deadlocks or limits_threads
-        yield from messages.overview(snapshot, server.where, watched=watched)
+        yield from messages.overview(snapshot, server.where, existing, watched=watched)
     in_trouble = troubles(snapshot.pools, run)
     yield from messages.all_of_it(snapshot, in_trouble, one_by_one=bool(patterns), limits_busy=limits_busy)
     if isinstance(snapshot.second_look, ProbeError):

@@ -46,6 +46,7 @@ class Family(NamedTuple):
     beans: tuple[Bean, ...]
     meanings: tuple[Meaning, ...]  # the first that fits counts
     shown: str = ""  # what makes a server show these pools, where it does not do so by itself
+    silent: str = ""  # which of them show no numbers, and what to check instead
     unless: str = ""  # another family, whose pools these would be once more
     again: str = ""  # another family, of which those of the same name are shown here once more
     busy: tuple[str, str] = ("thread busy", "threads busy")

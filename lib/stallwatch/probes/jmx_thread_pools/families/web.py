@@ -18,13 +18,15 @@ FAMILIES = (
         "Tomcat 10.1.34",
         queries=("*:type=*Pool,*", "*:type=GlobalRequestProcessor,*"),
         beans=(
-            # -1 of a connector's own numbers: it uses a shared Executor.
+            # -1 of a connector's own numbers: it uses a shared Executor, or virtual threads (10.1.34).
             Bean("type=ThreadPool,name={pool}", active="currentThreadsBusy", maximum="maxThreads"),
             Bean("type=GlobalRequestProcessor,name={pool}", completed="requestCount"),
         ),
         meanings=(_SERVES,),
         # Spring Boot's reference, "server.tomcat.mbeanregistry.enabled": false unless set
         shown="Spring Boot: server.tomcat.mbeanregistry.enabled=true",
+        silent="a Tomcat connector with a shared Executor or virtual threads has no numbers: the Executor is "
+        "the pool, or check connectionCount of the connector's ThreadPool with check_jmx",
     ),
     Family(
         "Tomcat executors",
