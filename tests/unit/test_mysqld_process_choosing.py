@@ -332,7 +332,10 @@ def test_the_port_of_a_process_whose_sockets_are_not_for_us_to_see(proc):
     proc.process(3, descriptors=None, arguments=("mysqld", "--port=3306"))
     assert chosen(port=3306) == 3
     proc.process(3, arguments=("mysqld",))
-    assert "2 processes may listen on port 3306" in refused(port=3306).what
+    error = refused(port=3306)
+    assert "2 processes may listen on port 3306" in error.what
+    assert "by sudo" in error.advice
+    assert "--listens" not in error.advice
 
 
 def test_the_port_of_another_user_s_process(proc):

@@ -28,6 +28,7 @@ _ROOT = 0
 _WITHOUT_NODE = "an angel without its node"
 _FORKED = 10.0  # seconds; a program that starts another one is called as before until it has
 _HOW = "choose one with --pid-file, --listens, --data-dir or --program"
+_AS_ITS_USER = "run this as the server's user, by sudo (see sudoers.d/stallwatch)"
 
 
 class NotThereError(Exception):
@@ -148,7 +149,7 @@ def _by_pid_file(file: str, called: str, running: Sequence[Running]) -> Running:
     except PermissionError:
         raise ProbeError(
             f"{file} is not for {user_name()} to read",
-            "leave --pid-file out where there is only one such process, or give --listens PORT",
+            f"leave --pid-file out where only one runs, give --listens PORT, or {_AS_ITS_USER}",
         ) from None
     except OSError as error:
         raise ProbeError(f"{file}: {error.strerror}") from None
@@ -217,7 +218,7 @@ def _by_port(port: int, called: str, running: Sequence[Running]) -> Running:
     possible = _without_forked(possible)
     if len(possible) > 1:
         possible = [one for one in possible if _option(one, *_PORT) == str(port)] or possible
-    return _the_only(possible, f"may listen on port {port}")
+    return _the_only(possible, f"may listen on port {port}", _AS_ITS_USER)
 
 
 def _option(process: Running, *names: str) -> str | None:
@@ -258,7 +259,7 @@ def _by_data_dir(directory: str, called: str, running: Sequence[Running]) -> Run
     if hidden:
         raise ProbeError(
             f"in which directory {_listed(hidden)} works is not for {user_name()} to see",
-            "leave --data-dir out where there is only one such process, or give --listens PORT",
+            f"leave --data-dir out where only one runs, give --listens PORT, or {_AS_ITS_USER}",
         )
     raise NotThereError(f"no {called} works in {directory}", f"here runs {_listed(running)}")
 
@@ -281,10 +282,10 @@ def _uses(process: Running, directory: str) -> bool | None:
     return os.path.realpath(told) == os.path.realpath(directory)
 
 
-def _the_only(running: Sequence[Running], what: str) -> Running:
+def _the_only(running: Sequence[Running], what: str, how: str = _HOW) -> Running:
     if len(running) > 1:
         each = [named(one) + _about(one) for one in running]
-        raise ProbeError(f"{len(running)} processes {what}: {listed(each)}", _HOW)
+        raise ProbeError(f"{len(running)} processes {what}: {listed(each)}", how)
     return running[0]
 
 
