@@ -248,7 +248,7 @@ def test_what_it_changed_by(ask, changeable_jvm):
     assert (first.status, first.perfdata) == (0, {})
     assert (
         first.text
-        == "JMX OK - Counter Value: this is the first look, its change is known from the next run on"
+        == "JMX OK - Counter Value: this is the first look, so its change is known from the next run on"
     )
     changeable_jvm.set("target:type=Counter", Value=1060)
     time.sleep(1)
@@ -307,7 +307,7 @@ def test_a_counter_that_went_back_and_a_new_jvm_begin_anew(ask, changeable_jvm):
     assert (said.status, said.perfdata) == (0, {})
     assert (
         said.text
-        == "JMX OK - Counter Value: it was reset, from 500 to 20, its rate is known from the next run on"
+        == "JMX OK - Counter Value: it was reset, from 500 to 20, so its rate is known from the next run on"
     )
     changeable_jvm.stop()
     changeable_jvm.start()
@@ -315,7 +315,7 @@ def test_a_counter_that_went_back_and_a_new_jvm_begin_anew(ask, changeable_jvm):
     said = ask(changeable_jvm, *rate)
     assert (
         said.text
-        == "JMX OK - Counter Value: the JVM has restarted since the last look, its rate is known from the next run on"
+        == "JMX OK - Counter Value: the JVM has restarted since the last look, so its rate is known from the next run on"
     )
     time.sleep(1)
     assert (said.status, ask(changeable_jvm, *rate).perfdata) == (0, {"Counter.Value.rate": "0;;0"})
@@ -330,7 +330,7 @@ def test_a_bean_that_is_new_has_no_rate_yet(ask, changeable_jvm):
     said = ask(changeable_jvm, *rate)
     assert (said.status, said.perfdata) == (0, {"a.Sold.delta": "0"})
     assert said.more == [
-        "[OK] b Sold: it was not there at the last look, its change is known from the next run on"
+        "[OK] b Sold: it was not there at the last look, so its change is known from the next run on"
     ]
 
 

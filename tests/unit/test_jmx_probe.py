@@ -331,7 +331,7 @@ def test_an_aggregate_says_which_beans_it_leaves_out(ask, server):
     one["N"], other["N"] = 60, 120
     assert ask(*grown)[1].split("\n") == [
         "JMX OK - T N: sum +20 in 1 min, 1 of 2 beans | T.N.delta.sum=20",
-        "[OK] a N: it was reset, from 100 to 60, its change is known from the next run on",
+        "[OK] a N: it was reset, from 100 to 60, so its change is known from the next run on",
     ]
     one["Max"], other["Max"] = -1, 240
     assert ask("-O", "s:type=T,*", "-A", "N", "--of", "Max", "--aggregate", "sum")[1].startswith(
@@ -364,7 +364,7 @@ ERROR_RATE = ("-O", "s:type=Requests", "-A", "Errors", "--of", "Count", "--rate"
 
 def test_the_time_of_a_request_since_the_last_run(ask, server):
     requests(server, 1_000_000, 100_000)
-    first = "JMX OK - Requests Ms: this is the first look, its change is known from the next run on"
+    first = "JMX OK - Requests Ms: this is the first look, so its change is known from the next run on"
     assert ask(*TIME_PER_REQUEST) == (0, first)
     requests(server, 1_003_000, 100_100)
     assert ask(*TIME_PER_REQUEST) == (

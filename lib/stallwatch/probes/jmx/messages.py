@@ -162,5 +162,5 @@ def _not_yet(of: Snapshot) -> Iterator[Fault]:
     """Report of which beans a change is not known yet, and why."""
     for why, (first, *more) in of.unchanged.items():
         others = f" and {len(more)} more" if more else ""
-        next_run = f"its {_SOUGHT[of.quantity.change]} is known from the next run on"
-        yield Fault(State.OK, f"{first}{others}: {why}, {next_run}")
+        next_run = f"{'their' if more else 'its'} {_SOUGHT[of.quantity.change]} is known from the next run on"
+        yield Fault(State.OK, f"{first}{others}: {why}, so {next_run}")
