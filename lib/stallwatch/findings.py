@@ -67,6 +67,7 @@ class Reading(NamedTuple):
     judged_as: str = ""  # whose thresholds judge it, if they are others than those of its name
     state: State = State.OK  # how bad a known one is at least, whatever the thresholds say
     line: Line | None = None  # None: no limit, no further lines, and no cause while it is OK
+    most: float | None = None  # the highest value that it can have: in the perfdata with 0 as the lowest
 
 
 class Fault(NamedTuple):

@@ -69,6 +69,7 @@ class Verdict(NamedTuple):
     label: str = ""  # in the perfdata; "": not in the perfdata
     warning: Range | None = None
     critical: Range | None = None
+    most: float | None = None  # the highest value that it can have; None: not known
     table: Table | None = None
     in_table: bool = False
     has_cause: bool = False  # whether its line shows the cause also while it is OK
@@ -191,6 +192,7 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         label="" if reading.label == "" else label(reading.label or reading.name) or "value",
         warning=shown.get("warning"),
         critical=shown.get("critical"),
+        most=reading.most,
         table=reading.table.said(say) if reading.table else None,
         in_table=reading.in_table,
         has_cause=line is not None,

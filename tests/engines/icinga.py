@@ -86,7 +86,8 @@ def number(item):
     """What it takes a perfdata.Item for. Of a counter it does not know that it is one (2.13.6)."""
     return {
         "type": "PerfdataValue", "label": item.label, "value": item.value, "unit": UNITS[item.unit],
-        "warn": item.warning, "crit": item.critical, "min": None, "max": None, "counter": False,
+        "warn": item.warning, "crit": item.critical,
+        "min": None if item.maximum is None else 0, "max": item.maximum, "counter": False,
     }  # fmt: skip
 
 

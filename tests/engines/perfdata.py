@@ -6,7 +6,7 @@ from typing import NamedTuple
 NUMBER = r"-?\d+(?:\.\d+)?"
 ITEM = re.compile(
     rf"(?P<label>[A-Za-z0-9_.]+)=(?P<value>{NUMBER})(?P<unit>|s|B|%|c)"
-    rf"(?:;(?P<warning>(?:{NUMBER})?))?(?:;(?P<critical>{NUMBER}))?"
+    rf"(?:;(?P<warning>(?:{NUMBER})?))?(?:;(?P<critical>(?:{NUMBER})?))?(?:;0;(?P<maximum>{NUMBER}))?"
 )
 
 
@@ -18,6 +18,7 @@ class Item(NamedTuple):
     unit: str
     warning: float | None
     critical: float | None
+    maximum: float | None = None
 
 
 def split(stdout):
@@ -35,7 +36,5 @@ def items(text):
 def _item(word):
     found = ITEM.fullmatch(word)
     assert found, word
-    label, value, unit, warning, critical = found.groups()
-    return Item(
-        label, float(value), unit, *(float(limit) if limit else None for limit in (warning, critical))
-    )
+    label, value, unit, *limits = found.groups()
+    return Item(label, float(value), unit, *(float(limit) if limit else None for limit in limits))

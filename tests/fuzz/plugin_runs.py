@@ -17,7 +17,9 @@ RECORDED = ROOT / "tests" / "recorded"
 NOW = 1_795_000_000.0
 STATES = ("OK", "WARNING", "CRITICAL", "UNKNOWN")
 _HARMFUL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_ITEM = re.compile(r"[A-Za-z0-9_.]+=-?\d+(?:\.\d{1,9})?(?:s|B|%|c)?(?:;-?[\d.]*(?:;-?[\d.]*)?)?", re.ASCII)
+_ITEM = re.compile(
+    r"[A-Za-z0-9_.]+=-?\d+(?:\.\d{1,9})?(?:s|B|%|c)?(?:;-?[\d.]*(?:;-?[\d.]*(?:;0;[\d.]+)?)?)?", re.ASCII
+)
 
 
 class Clock:

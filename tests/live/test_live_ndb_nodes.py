@@ -142,7 +142,7 @@ def test_the_whole_cluster_is_stopped(ndb, check):
     assert said.status == CRITICAL
     assert "none of 2 data nodes is connected" in said.text
     assert said.perfdata == {
-        "nodes_started": "0", "nodes_missing": "2;;0", "nodes_starting": "0;0",
+        "nodes_started": "0;;;0;2", "nodes_missing": "2;;0", "nodes_starting": "0;0",
         "groups_without_redundancy": "0", "groups_lost": "1",
     }  # fmt: skip
     assert check("--unreachable", "warning").status == CRITICAL

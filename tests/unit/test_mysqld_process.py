@@ -90,7 +90,7 @@ def test_the_first_look_has_no_rates(look):
         (
             "MYSQLD_PROCESS OK - mysqld 4711 up 16 min 40 s, 91.1 MiB resident, 1 thread | "
             "resident_memory=95510528B swapped_memory=0B threads=1 uptime=1000s "
-            "open_descriptors=20 descriptors=0.1%;80;90"
+            "open_descriptors=20;;;0;20000 descriptors=0.1%;80;90"
         ),
         "[OK] no rates yet: no earlier look to compare with",
     ]
@@ -103,7 +103,7 @@ def test_what_it_used_since_the_last_look(after):
         "MYSQLD_PROCESS OK - mysqld 4711 up 17 min 40 s, 60 % of a processor (user 45 %, system 15 %), "
         "0.1 major page faults/s, 91.1 MiB resident, 1 thread | "
         "cpu=60% user=45% system=15% system_share=25% minor_faults=1000 major_faults=0.1 "
-        "resident_memory=95510528B swapped_memory=0B threads=1 uptime=1060s open_descriptors=20 "
+        "resident_memory=95510528B swapped_memory=0B threads=1 uptime=1060s open_descriptors=20;;;0;20000 "
         "descriptors=0.1%;80;90"
     )
 

@@ -72,7 +72,7 @@ def test_a_healthy_cluster_is_ok(look, ndb):
     )
     assert text.count("\n") == 0
     assert perfdata(text) == {
-        "nodes_started": "2", "nodes_missing": "0;;0", "nodes_starting": "0;0",
+        "nodes_started": "2;;;0;2", "nodes_missing": "0;;0", "nodes_starting": "0;0",
         "groups_without_redundancy": "0", "groups_lost": "0", "uptime": "5120s",
         "api_nodes_missing": "0;0", "generations": "0s;1800", "thread_use": "1%;85;95",
         "overloads": "0;0;10", "reconnects": "0;0", "major_faults": "0;100",
@@ -109,7 +109,7 @@ def test_a_missing_node_is_critical(look, ndb):
         "see ndb_4_out.log, if ended run ndbmtd --ndb-nodeid=4"
     )
     assert "\n  the management server mgm1:1186 reports that node 4 is not connected\n" in text
-    assert "nodes_started=1 nodes_missing=1;;0 nodes_starting=0;0 groups_without_redundancy=1" in text
+    assert "nodes_started=1;;;0;2 nodes_missing=1;;0 nodes_starting=0;0 groups_without_redundancy=1" in text
 
 
 def test_so_it_is_at_the_first_look(look, ndb):
@@ -460,7 +460,7 @@ def test_no_data_node_is_critical(look, ndb):
         "see ndb_N_out.log, if ended run ndbmtd --ndb-nodeid=N"
     )
     assert perfdata(text) == {
-        "nodes_started": "0", "nodes_missing": "2;;0", "nodes_starting": "0;0",
+        "nodes_started": "0;;;0;2", "nodes_missing": "2;;0", "nodes_starting": "0;0",
         "groups_without_redundancy": "0", "groups_lost": "1",
     }  # fmt: skip
 
@@ -621,7 +621,7 @@ def test_single_user_mode_is_a_warning(look, ndb):
     status, text = look()
     assert status == 1
     assert "the cluster is in single user mode" in first_line(text)
-    assert "nodes_started=2 nodes_missing=0" in text
+    assert "nodes_started=2;;;0;2 nodes_missing=0" in text
 
 
 @pytest.mark.parametrize("status", ["STARTING", "SHUTTING_DOWN"])
@@ -1575,7 +1575,7 @@ def test_whether_a_node_has_ended_cannot_be_asked(look, ndb, monkeypatch):
     assert status == 3
     assert "node 4 answers, but has no row in ndbinfo.threadstat" in first_line(text)
     assert "[UNKNOWN] sql1:3306 has not answered within 7 s" in text
-    assert perfdata(text)["nodes_started"] == "2"
+    assert perfdata(text)["nodes_started"] == "2;;;0;2"
 
 
 def test_a_table_of_samples_that_is_empty_is_unknown(look, ndb):
@@ -1642,7 +1642,7 @@ def test_without_any_names_missing_nodes_are_counted(look, ndb):
     status, text = look()
     assert status == 2
     assert "1 of 2 data nodes is missing" in first_line(text)
-    assert "nodes_started=1 nodes_missing=1;;0" in text
+    assert "nodes_started=1;;;0;2 nodes_missing=1;;0" in text
 
 
 def test_memory_that_is_damaged_does_no_harm(look, ndb, tmp_path):

@@ -168,6 +168,19 @@ def test_only_plain_thresholds_are_in_the_perfdata(limits, item):
 
 
 @pytest.mark.parametrize(
+    ("thresholds", "item"),
+    [
+        ({}, "free=12;;;0;4096"),
+        ({"free": {"warning": Range("100:")}}, "free=12;;;0;4096"),
+        ({"free": {"warning": Range("9")}}, "free=12;9;;0;4096"),
+        ({"free": {"critical": Range("9")}}, "free=12;;9;0;4096"),
+    ],
+)
+def test_where_a_value_cannot_be_higher_its_minimum_and_maximum_are_in_the_perfdata(thresholds, item):
+    assert text([Reading("free", 12, what="12 free", most=4096)], thresholds).endswith(f" | {item}")
+
+
+@pytest.mark.parametrize(
     ("label", "item"),
     [
         ("java.lang:type=Memory", "java.lang_type_Memory=1"),

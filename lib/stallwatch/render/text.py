@@ -52,14 +52,15 @@ def _below(verdict: Verdict, report: Report) -> list[str]:
 
 
 def perfdata(report: Report) -> str:
-    """Write `` | label=value[unit][;[warning][;critical]] ...``.
+    """Write `` | label=value[unit][;[warning][;[critical][;0;maximum]]] ...``; of ``%`` both are known.
 
     Not by nagiosplugin's Performance, which quotes a label with a dot and prints ranges (1.4.0).
     """
     items = []
     for verdict, label in zip(report.verdicts, report.labels, strict=True):
         if verdict.value is not None and label:
-            limits = ";".join(("", _limit(verdict.warning), _limit(verdict.critical))).rstrip(";")
+            ends = () if verdict.most is None else ("0", plain(verdict.most))
+            limits = ";".join(("", _limit(verdict.warning), _limit(verdict.critical), *ends)).rstrip(";")
             items.append(f"{label}={plain(verdict.value)}{verdict.unit}{limits}")
     return " | " + " ".join(items) if items else ""
 

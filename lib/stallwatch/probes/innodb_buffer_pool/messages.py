@@ -76,9 +76,8 @@ def _state(pool: Pool) -> str:
 
 def _pages(snapshot: Snapshot) -> Iterator[Reading]:
     pool = snapshot.pool
-    yield Reading(
-        "pages_free", pool.free, what=f"{_state(pool)} ({pool.free} of {pool.total} pages are free)"
-    )
+    free = f"{_state(pool)} ({pool.free} of {pool.total} pages are free)"
+    yield Reading("pages_free", pool.free, what=free, most=pool.total)
     share, most = round(pool.dirty_share, 2), pool.most_dirty
     wanted = "" if most is None else f", innodb_max_dirty_pages_pct is {most:g} %"
     advice = "check whether the disk keeps up (iostat -kx 1), then innodb_io_capacity"

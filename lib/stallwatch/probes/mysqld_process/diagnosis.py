@@ -87,7 +87,7 @@ def descriptors(snapshot: Snapshot, run: Run, *, lasting: bool) -> Iterator[Find
     or more; if these do not tell either, that is an aside, but UNKNOWN if the user gave a limit.
     """
     if snapshot.descriptors is not None:
-        yield Reading("open_descriptors", snapshot.descriptors, "", in_table=True)
+        yield Reading("open_descriptors", snapshot.descriptors, "", in_table=True, most=snapshot.limit)
     if snapshot.limit is None:
         return
     who, filled = named(snapshot.process), snapshot.filled

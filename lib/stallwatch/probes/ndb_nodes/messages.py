@@ -28,7 +28,7 @@ _COLUMNS = ("node", "group", "state", "phase", "up for", "generation", "version"
 
 def who_is_up(presence: Presence, is_problem: Callable[[Reading], bool]) -> Iterator[Finding]:
     """Write it; the summary first. Nodes that are missing are named although no threshold alerts on it."""
-    yield Reading("nodes_started", len(presence.up), "", _summary(presence))
+    yield Reading("nodes_started", len(presence.up), "", _summary(presence), most=presence.total)
     yield from _lost_groups(presence)
     yield (missing := _missing(presence))
     if missing.value and not is_problem(missing):
@@ -77,7 +77,7 @@ def no_contact(presence: Presence, error: ClusterDownError, *, lasts: bool) -> I
     if management.aside:
         yield management.aside
     starting = len(presence.those(Status.STARTING))
-    yield Reading("nodes_started", 0, "", "no data node is up")
+    yield Reading("nodes_started", 0, "", "no data node is up", most=presence.total)
     yield _missing(presence)._replace(in_table=True, confirmed=is_down or lasts)
     yield Reading("nodes_starting", starting, "", f"nodes that start: {starting}", in_table=True)
     yield from _groups(presence)
