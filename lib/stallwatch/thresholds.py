@@ -81,14 +81,14 @@ class Range(NagiosRange):  # type: ignore[misc]  # nagiosplugin has no types
         return self.end if self.start == 0 and self.end != math.inf else None
 
     def broken_by(self, value: float, unit: str) -> str:
-        """Write the limit that a value breaks: ``limit 60 s``, ``minimum 20``; "": none, or 0."""
+        """Write the limit that a value breaks: ``limit 60 s``, ``minimum 20``; "": none, or 0 from above."""
         if not self.alerts(value):
             return ""
         if self.inside and self.start != -math.inf and self.end != math.inf:
             return f"alerts from {say_limit(self.start, unit)} to {say_limit(self.end, unit)}"
         is_upper = self.end == math.inf if self.inside else value > self.end
         broken = self.start if is_upper == self.inside else self.end
-        if not broken or math.isinf(broken):
+        if math.isinf(broken) or (broken == 0 and value >= 0):
             return ""
         return f"{'limit' if is_upper else 'minimum'} {say_limit(broken, unit)}"
 

@@ -431,7 +431,17 @@ def test_how_long_ago_it_was_by_the_clock_of_the_jvm(ask, server, last, kind):
     )
 
 
-@pytest.mark.parametrize("never", [0, -1, None])
+def test_a_date_a_little_in_the_future_was_just_now_as_clocks_differ(ask, server):
+    server.clock["StartTime"] = 1_700_000_000_000
+    now = 60_000 + server.clock["StartTime"] + server.clock["Uptime"]
+    server.beans_there["s:type=Backup"] = {"Last": now + 59_000}
+    assert ask(*LAST) == (0, "JMX OK - Backup Last 0 s ago | Backup.Last.age=0s;3600;86400")
+    server.beans_there["s:type=Backup"] = {"Last": now + 60_000 + 7_200_000}
+    assert ask(*LAST[:-2])[1].startswith("JMX WARNING - Backup Last 2 h in the future (minimum 0 s) | ")
+    assert ask(*LAST[:5], "-w", "~:-1h")[0] == 0  # what ends then
+
+
+@pytest.mark.parametrize("never", [0, -1, None, 2**63 - 1])
 def test_what_never_was_is_missing(ask, server, never):
     server.beans_there["s:type=Backup"] = {"Last": never}
     assert [ask(*LAST, "--missing", state)[0] for state in ("unknown", "critical", "ok")] == [3, 2, 0]
@@ -523,6 +533,42 @@ def test_many_beans_have_no_perfdata_of_their_own(ask, server):
 def test_nothing_is_a_limit(ask, server, used, most, status, text):
     server.beans_there["s:type=T,name=a"] = {"Used": used, "Max": most}
     assert ask("-O", "s:type=T,name=a", "-A", "Used", "--of", "Max", "-w", "80") == (status, f"JMX {text}")
+
+
+@pytest.mark.parametrize("options", [("--rate",), ("--delta", "--unit", "c"), ("--rate", "--of", "All")])
+@pytest.mark.parametrize("all_of_it", [1, 100])
+def test_what_is_not_counted_has_not_stood_still(ask, server, options, all_of_it):
+    """Servers write -1 for a count that is switched off."""
+    asked = ("-O", "s:type=T,name=a", "-A", "Done", *options, "-c", "1:")
+    for turn in (1, 2):
+        server.beans_there["s:type=T,name=a"] = {"Done": -1, "All": all_of_it * turn}
+        assert ask(*asked) == (3, f"JMX UNKNOWN - Done of s:type=T,name=a is -1, which is no count{NORMAL}")
+
+
+def test_the_whole_of_a_share_that_is_not_counted_is_missing(ask, server):
+    server.beans_there["s:type=T,name=a"] = {"Done": 5, "All": -1}
+    status, output = ask("-O", "s:type=T,name=a", "-A", "Done", "--rate", "--of", "All")
+    assert (status, output) == (3, f"JMX UNKNOWN - All of s:type=T,name=a is -1, which is no count{NORMAL}")
+
+
+@pytest.mark.parametrize(
+    ("options", "numbers", "line"),
+    [
+        (("--of", "Max"), {"Max": 100, "Used": -1}, "a Used can be no share: it is -1"),
+        (("--per", "Max"), {"Max": 0, "Used": 5}, "a Used cannot be divided: Max is 0"),
+        (("--per", "Max"), {"Max": -1, "Used": 5}, "a Used cannot be divided: Max is -1"),
+    ],
+)
+def test_what_can_be_no_part_is_missing(ask, server, options, numbers, line):
+    server.beans_there["s:type=T,name=a"] = numbers
+    asked = ("-O", "s:type=T,name=a", "-A", "Used", *options, "-w", "80")
+    assert ask(*asked) == (3, f"JMX UNKNOWN - {line}{NORMAL}")
+
+
+def test_a_number_below_0_is_shown_with_the_minimum_that_it_breaks(ask, server):
+    server.beans_there["s:type=T,name=a"] = {"Used": -1}
+    asked = ("-O", "s:type=T,name=a", "-A", "Used", "-w", "80")
+    assert ask(*asked) == (1, "JMX WARNING - a Used -1 (minimum 0) | a.Used=-1;80")
 
 
 def test_a_share_of_nothing_is_not_passed_over_in_a_pattern(ask, server):

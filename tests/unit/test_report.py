@@ -378,6 +378,8 @@ def test_a_state_of_its_own_is_the_least_of_a_known_value():
         ("@~:", 15, "", ""),
         ("1048576", 2**21, "B", "limit 1 MiB"),
         ("0", 5, "", ""),
+        ("80", -1, "", "minimum 0"),
+        ("@~:0", 0, "", ""),
     ],
 )
 def test_which_limit_a_value_breaks(text, value, unit, said):

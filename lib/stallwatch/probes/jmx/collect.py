@@ -11,7 +11,7 @@ from stallwatch.probes.jmx import scale, values
 from stallwatch.probes.jmx.model import NOT_THERE, AbsentError, absent
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import say_duration
+from stallwatch.units import plain, say_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,6 +104,12 @@ def snapshot(
     return found._replace(samples=[one._replace(name=called[one.name]) for one in found.samples])
 
 
+def _must_count(number: float, subject: str) -> None:
+    """Refuse what is no count: servers write -1 where they do not count, and that would never change."""
+    if number < 0:
+        raise AbsentError(f"{subject} is {plain(number)}, which is no count")
+
+
 def _called(quantity: Quantity, beans: Sequence[ObjectName]) -> dict[str, str]:
     """Give what the reading of each bean is called, by its canonical name, told apart from the others."""
     names, wholes = [], []
@@ -170,6 +176,8 @@ class _Sampler:
             return self._changed_share(name, raw, container, quantity.of)
         about = key(name.canonical, quantity.attribute, *quantity.path)
         counts = quantity.change == "rate" or quantity.unit == "c"
+        if counts:
+            _must_count(raw.value, values.called(quantity.attribute, quantity.path, name))
         grown = scale.in_base(self._changes.since(about, raw.value, only_grows=counts), quantity.unit)
         if quantity.change == "rate":
             grown = scale.neat(grown / self._changes.seconds)
@@ -184,6 +192,8 @@ class _Sampler:
         value, subject = self._whole(name, container, of)
         about = key(name.canonical, quantity.attribute, *quantity.path)
         whole = values.number(value, subject)
+        _must_count(raw.value, values.called(quantity.attribute, quantity.path, name))
+        _must_count(whole, subject)
         changes.note(key(subject), whole)
         part = changes.since(about, raw.value, only_grows=True)
         grown = changes.since(key(subject), whole, only_grows=True)
@@ -201,9 +211,13 @@ class _Sampler:
         value, subject = self._whole(name, container, of)
         whole = values.number(value, subject)
         what = " ".join(self._quantity.words(part.who))
+        if part.per and not 0 < whole < _NO_LIMIT:
+            raise AbsentError(f"{what} cannot be divided: {of.said} is {value}")
         if not 0 <= whole < _NO_LIMIT:
             raise _UnlimitedError(f"{what} has no limit: {of.said} is {value}")
-        if (part.value or part.per) and not whole:
+        if part.value < 0:
+            raise AbsentError(f"{what} can be no share: it is {plain(part.value)}")
+        if part.value and not whole:
             raise AbsentError(f"{what} can be no share: {of.said} is {value}")
         return self._with_whole(part, whole)
 

@@ -143,7 +143,7 @@ def _amount(of: Snapshot, number: float) -> str:
         within = f" in {say_duration(of.seconds)}" if quantity.change and quantity.per else ""
         return f"{said} {'per' if quantity.per else 'of'} {quantity.of.said}{within}"
     if quantity.age:
-        return f"{said} ago"
+        return f"{scale.say(-number, quantity.base)} in the future" if number < 0 else f"{said} ago"
     if quantity.change == "rate":
         return f"{said} per second" if quantity.base == "s" else f"{said}/s"
     if quantity.change == "delta":

@@ -12,16 +12,22 @@ if TYPE_CHECKING:
     from stallwatch.probes.jmx.reader import Reader
     from stallwatch.sources.jmx.values import Value
 
+_NEVER = 253_402_300_800  # seconds to the year 10000
+_SKEW = 60.0  # seconds by which two clocks may differ
+
 
 def age(value: Value, subject: str, unit: str, reader: Reader) -> float:
     """Give the seconds since a date, or since so many ms (or ``unit``) after 1970.
 
-    0 and less, which stand for never, are an AbsentError.
+    0 and less, and Java's largest number, which stand for never, are an AbsentError. What is a little in the
+    future was just now: the JVM's clock is its start and how long it has run, so that the clock of its host,
+    which the moment is from, may have been set since.
     """
     moment = _moment(value, subject, unit or "ms")
-    if moment <= 0:
+    if not 0 < moment < _NEVER:
         raise AbsentError(f"{subject} is {value}, which is no moment")
-    return scale.neat(now(reader) - moment)
+    passed = scale.neat(now(reader) - moment)
+    return 0 if -_SKEW < passed < 0 else passed
 
 
 def _moment(value: Value, subject: str, unit: str) -> float:
