@@ -1,6 +1,6 @@
 """What a plugin declares beside its options: definitions, dashboards, documents and tests are made from it.
 
-It stands in `declared.py` of the plugin's folder, and ``every`` finds it there.
+Each plugin's folder has one in `declared.py`, where ``every`` finds it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PLACE = re.compile(r"\{\w+\}")
 
 
 class Label(NamedTuple):
-    """One label; ``{node}`` in its name stands for whatever is judged one by one.
+    """One label; ``{node}`` in its name is replaced by each thing that is judged.
 
     Without a text it is the quantity of a threshold, with the unit and the help of that.
     """
@@ -65,7 +65,7 @@ class Service(NamedTuple):
     guessed: bool = False  # a person has to look at it first
     leads: bool = False  # it is CRITICAL if nobody answers: then the host's others notify nobody
     sets: str = ""  # which sets of the engines have it, see contrib/generators/sets.py; "": none, or by hand
-    notes: str = ""  # what these say of it; "": ``about``
+    notes: str = ""  # its description in these sets; "": ``about``
 
 
 class Panel(NamedTuple):
@@ -77,7 +77,7 @@ class Panel(NamedTuple):
 
 
 class Healthy(NamedTuple):
-    """How tests of every plugin in every trouble tell that a plugin finds all well."""
+    """How tests of every plugin in every trouble see that a plugin finds all well."""
 
     source: str  # what it asks there: "ndb" is the SQL node of a cluster, see tests/hostile/subjects.py
     options: tuple[str, ...]  # with which nothing of a busy machine of tests alerts

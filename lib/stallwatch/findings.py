@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
     then: str = ""  # text after ``what`` and the broken limit: " and grows 1 s/s"
     more: tuple[str, ...] = ()  # lines below: further evidence, other causes; if it is OK only with -v
-    fits: bool = False  # what is too long for a text message is cut to its first clauses, and told below
+    fits: bool = False  # a text that is too long is cut to its first clauses, and is below in full
 
 
 class Reading(NamedTuple):
@@ -61,17 +61,17 @@ class Reading(NamedTuple):
     why: str = ""  # the evidence or cause, said when it is not OK
     advice: str = ""  # the next step, said when it is not OK
     label: str | None = None  # in the perfdata; None: the name; "": not in the perfdata
-    table: Table | None = None  # the numbers behind it, told with -v
+    table: Table | None = None  # the numbers behind it, shown with -v
     in_table: bool = False  # of another reading: said only if it is worse than all that is said
     confirmed: bool = True  # False: the next look may be good, or it may not be so: a WARNING at most
     judged_as: str = ""  # whose thresholds judge it, if they are others than those of its name
-    state: State = State.OK  # how bad a known one is at least, whatever the thresholds say
+    state: State = State.OK  # how bad a known one is at least, whatever the thresholds are
     line: Line | None = None  # None: no limit, no further lines, and no cause while it is OK
     most: float | None = None  # the highest value that it can have: in the perfdata with 0 as the lowest
 
 
 class Fault(NamedTuple):
-    """Something that is wrong in itself, whatever the thresholds; an OK one is an aside, always told."""
+    """Something that is wrong in itself, whatever the thresholds; an OK one is an aside, always shown."""
 
     state: State
     what: str
@@ -81,10 +81,10 @@ class Fault(NamedTuple):
 
 
 class ProbeError(Exception):
-    """Something could not be found out: a sentence that says what was asked, of whom, and what came back.
+    """Something could not be found out: a sentence with the request, who got it, and the answer.
 
-    Raised, it ends the run as --unreachable says, or as UNKNOWN if it is ``always_unknown``; yielded among
-    the findings, it leaves the others their say.
+    Raised, it ends the run with the state of --unreachable, or as UNKNOWN if it is ``always_unknown``.
+    Yielded among the findings, it does not affect the others.
     """
 
     always_unknown = False

@@ -1,4 +1,4 @@
-"""Names whose labels in the perfdata would be the same, told apart."""
+"""Different labels for names whose labels in the perfdata would be the same."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Table(NamedTuple):
     widest: int | None = _WIDEST  # bytes of a text; None: texts are whole
 
     def said(self, say: Callable[[str], str]) -> Table:
-        """Give the same with every text as ``say`` makes it; NaN and infinity are not known."""
+        """Give the same with every text passed through ``say``; NaN and infinity are not known."""
         columns, *rows = (tuple(_said(cell, say) for cell in row) for row in (self.columns, *self.rows))
         return self._replace(columns=tuple(map(str, columns)), rows=tuple(rows))
 

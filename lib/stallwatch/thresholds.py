@@ -72,7 +72,7 @@ class Range(NagiosRange):  # type: ignore[misc]  # nagiosplugin has no types
 
     @property
     def plain_limit(self) -> float | None:
-        """The number that stands for this range in the perfdata, if there is one.
+        """The number that represents this range in the perfdata, if there is one.
 
         ``N`` and ``@N:`` alert from N on. Icinga 2.13 and 2.16 drop every other form.
         """

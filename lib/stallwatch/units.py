@@ -16,7 +16,7 @@ _SIZES = {
 }
 _DURATIONS = {"": 1.0, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
-# For each base unit, what may follow a number, and how a person is told so.
+# For each base unit, what may follow a number, and how a message names that.
 _WRITTEN: dict[str, tuple[dict[str, float], str]] = {
     "B": ({**_SIZES}, "a size in bytes such as 4096, 512M or 1.5GiB"),
     "s": (_DURATIONS, "a time in seconds such as 90, 500ms, 5m, 2h or 1d"),

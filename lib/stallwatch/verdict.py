@@ -78,7 +78,7 @@ class Verdict(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """All that there is to say; why and what to do only where something is wrong."""
+        """The whole sentence; cause and next step only where something is wrong."""
         in_short = self.state is State.OK and not self.has_cause
         return self.what or "no details" if in_short else self.detail
 
@@ -118,7 +118,7 @@ class Report(NamedTuple):
 
     @property
     def ranked(self) -> list[Verdict]:
-        """What there is to say, worst first, in the order it was found among equals."""
+        """The verdicts to be shown, worst first, equals in the order in which they were found."""
         gravest = max((one.state.gravity for one in self.verdicts if not one.in_table), default=-1)
         said = [one for one in self.verdicts if not one.in_table or one.state.gravity > gravest]
         return sorted(said, key=lambda verdict: -verdict.state.gravity)

@@ -1,19 +1,19 @@
-"""What others wrote, as it may be shown: never with a password that this run was told.
+"""What others wrote, as it may be shown: never with a password that this run knows.
 
-A mask tells where it is put. In "OK - *** of 127.0.0.1", "Table 'app.***' doesn't exist" or "at line ***"
-everybody reads the password who knows the sentence. So:
+A mask shows where the password was. In "OK - *** of 127.0.0.1", "Table 'app.***' doesn't exist" or "at
+line ***" everybody reads the password who knows the sentence. So:
 
 1. Our own words, labels, numbers and units, and what the user gave, are never changed: they are the same
    whatever the password is.
 2. What somebody else wrote goes through ``message`` or ``data`` where it is put into a sentence, before it is
    shortened. Whoever judges a text or a status reads it as it came.
 3. If it holds the password, all of it is withheld, not one word: nobody sees which word it was.
-4. That would still tell where the sentence is well known. A password that is a plain word or a number, such
-   as ``OK``, ``replica`` or ``1``, may be in a sentence by chance, which a server says whatever the password
+4. Where the sentence is well known, that would still show the password. A plain word or a number, such as
+   ``OK``, ``replica`` or ``1``, may be in a sentence by chance, which a server sends whatever the password
    is. In a message it counts only as a value: in quotes, alone or as a part of a name. It does not count
    where the user gave the word, or where the question that is shown beside the answer has it.
 5. What is called a password in the text (IDENTIFIED BY, ``--password=``, ``user:...@host``) is left out,
-   whosever it is and whatever ours is. That tells nothing of ours.
+   whosever it is and whatever ours is. That shows nothing of ours.
 
 Names (of hosts, accounts, tables, channels, versions, MBeans) are no messages: they are shown as they are.
 ``struck`` is for what has slipped through: it runs over all that is shown, and knows only such passwords as
@@ -92,7 +92,7 @@ def keep(password: str | None) -> None:
 
 
 def message(text: str, *beside: str) -> str:
-    """Give a sentence that a server, a library or a log says; ``beside`` is shown with it: the question."""
+    """Give a sentence of a server, a library or a log; ``beside`` is shown with it: the question."""
     return _shown(text, beside, by_chance=_as_value)
 
 
@@ -191,7 +191,7 @@ def _each_form(password: str) -> Iterator[_Form]:
     escaped = password.replace("\\", "\\\\")
     written = [
         password,
-        " ".join(password.split()),  # as sources give what a server says
+        " ".join(password.split()),  # as sources return the text of a server
         repr(password)[1:-1],
         escaped.replace('"', '\\"'),
         escaped.replace("'", "\\'"),

@@ -61,7 +61,7 @@ class Check:
         self.abouts: dict[str, str] = {}  # what each is, in words
         self.limits: dict[str, dict[str, Action]] = {}  # its two options, "warning" and "critical"
         self._asides: dict[str, None] = {}  # of this run, in their order
-        self._as_json = False  # whatever this run says
+        self._as_json = False  # whether this run prints JSON
         self._own: list[Action] = []
         self._common: list[Action] = []
         self._reaching = self.parser.add_argument_group("connection")
@@ -109,11 +109,11 @@ class Check:
         return action
 
     def connection(self, *flags: str, **settings: Any) -> None:
-        """Add an option that says whom to ask, and how to log in there."""
+        """Add an option that sets the server, or how to log in there."""
         self._add(self._reaching, flags, settings)
 
     def limit(self, *flags: str, **settings: Any) -> Action:
-        """Add an option for a range that stands among the thresholds."""
+        """Add an option for a range, in the group of the thresholds."""
         self._thresholds.description = _RANGES
         return self._add(self._thresholds, flags, settings)
 
@@ -136,7 +136,7 @@ class Check:
         headline: bool = False,
         lower_is_worse: bool = False,
     ) -> None:
-        """Add the two options that judge every Reading of this name; ``headline`` gives it -w and -c."""
+        """Add the two options that judge every Reading of this name; ``headline`` adds -w and -c."""
 
         def limit(text: str) -> Range:
             limit = Range(text, unit)
@@ -166,7 +166,7 @@ class Check:
         self._share("--no-state", action="store_true", help="neither read nor write a state file")
 
     def asks_server(self, unreachable: str = "unknown") -> None:
-        """Add the option that says what a raised ProbeError means: a server that does not answer."""
+        """Add the option that sets the state of a raised ProbeError: a server that does not answer."""
         states = ["critical", "warning", "unknown"]
         about = "state to report if the server does not answer"
         settings = described({"choices": states, "default": unreachable, "help": about})
@@ -180,7 +180,7 @@ class Check:
                 self.parser.error(f"--{name.replace('_', '-')} is empty")
 
     def secret(self, value: str | None) -> None:
-        """Withhold from now on, until this run ends, what others say with this value in it."""
+        """Withhold from now on, until this run ends, texts of others that have this value in them."""
         withheld.keep(value)
 
     def aside(self, sentence: str) -> None:
@@ -188,7 +188,7 @@ class Check:
         self._asides[sentence] = None
 
     def main(self, findings: Findings) -> NoReturn:
-        """Run as a plugin: say one thing on standard output and leave with 0 to 3."""
+        """Run as a plugin: print one report on standard output and exit with 0 to 3."""
         way_out = Exit(self._unknown)
         os.umask(0o077)  # what we keep is for us alone, and for us to read again, whatever the engine's is
 
@@ -217,7 +217,7 @@ class Check:
     def report(self, findings: Findings, argv: list[str]) -> Report:
         """Run as ``run`` does: what was found, as an object.
 
-        Arguments that make no sense, and an internal error, are a report that is UNKNOWN and says so.
+        Arguments that make no sense, and an internal error, are a report that is UNKNOWN and names them.
         """
         from stallwatch.findings import State
         from stallwatch.verdict import Report, Verdict

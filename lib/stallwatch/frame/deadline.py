@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = 3
 MOST_KEPT = 36 << 20  # bytes of memory; the names, schemas and engines of 90 000 tables are 35 MiB
-PATIENCE = 0.3  # seconds that who comes second gives the first: for the report, and to write it
+PATIENCE = 0.3  # seconds that the second one waits for the first: for the report, and to write it
 # Seconds after a signal, in which the main thread usually answers it. Whether it does or not, its farewells
 # have PATIENCE twice from then on.
 UNHEARD = 0.05
@@ -71,7 +71,7 @@ class Children(list["Popen[Any]"]):
 
 
 def _begun_by(thread: int) -> set[int]:
-    """Give the processes of this thread; none where the kernel does not tell (CONFIG_PROC_CHILDREN)."""
+    """Give the processes of this thread; none where the kernel does not show them (CONFIG_PROC_CHILDREN)."""
     with suppress(OSError), open(f"/proc/self/task/{thread}/children", encoding="ascii") as file:
         return set(map(int, file.read().split()))
     return set()
@@ -80,9 +80,9 @@ def _begun_by(thread: int) -> set[int]:
 class Deadline:
     """The time that one run may take, and the memory for what it is answered.
 
-    Whoever waits for something says so in ``doing`` ("waiting for db1:3306"): the line that ends an
-    overdue run quotes it. Processes in ``children`` are killed with the run; ``farewells`` are what a
-    server is to be told when the process ends in the middle of something, each in a moment.
+    Whoever waits for something sets ``doing`` ("waiting for db1:3306"): the line that ends an overdue run
+    quotes it. Processes in ``children`` are killed with the run. ``farewells`` are messages for servers, in
+    case the process ends in the middle of a conversation; each takes a moment.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -90,7 +90,7 @@ class Deadline:
         self.doing = ""
         self.children = Children()
         self.farewells: list[Callable[[], None]] = []
-        self.extended: Callable[[], None] = lambda: None  # whoever ends the run is told here
+        self.extended: Callable[[], None] = lambda: None  # informs whoever ends the run
         self._end = time.monotonic() + seconds
         self._kept = 0
 
@@ -102,8 +102,8 @@ class Deadline:
     def left(self) -> float:
         """Seconds that may still be spent on asking, never negative.
 
-        A tenth of the time, at most half a second, is kept back for the report: an answer that comes
-        too late can then be told in the words of whoever waited for it.
+        A tenth of the time, at most half a second, is kept back for the report: if an answer comes
+        too late, whoever waited for it can then still report it.
         """
         kept_back = min(0.5, self.seconds / 10)
         return max(0.0, self.until_end() - kept_back)
@@ -129,7 +129,7 @@ class Deadline:
         return f"no verdict within {say_duration(self.seconds)}{f': {self.doing}' if self.doing else ''}"
 
     def end(self) -> None:
-        """Kill the children and say the farewells: nothing may keep us, and nobody listens any more."""
+        """Kill the children and send the farewells: nothing may delay the end, and nobody reads any more."""
         self.children.kill()
         for last in [*self.farewells]:
             with suppress(Exception):
@@ -190,7 +190,7 @@ class Alarm:
 
 
 class Exit:
-    """The one way out of a plugin: whoever comes first says its text, and the process is gone.
+    """The one way out of a plugin: whoever comes first prints its text, and the process ends.
 
     ``os._exit`` leaves no chance to a loop that catches every exception, to a thread that a library
     forgot, or to text that it left in a buffer. SIGTERM, SIGHUP and SIGINT come here too. From now on
@@ -228,7 +228,7 @@ class Exit:
     def at(self, deadline: Deadline, report: Callable[[str], tuple[int, str]]) -> None:
         """Leave when ``deadline`` has passed, whatever the plugin does then.
 
-        ``report`` gives status and text for a run that ends with that sentence instead of a verdict.
+        ``report`` returns status and text for a run that ends with that sentence instead of a verdict.
         The main thread does not notice a signal during getaddrinfo(), which resumes its wait, nor one that
         came just before it began to wait; a thread does not get to run during a regular expression, which
         looks for signals but keeps the interpreter to itself (CPython 3.11). So there are both.

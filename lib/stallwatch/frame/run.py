@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """What one run knows: its deadline, its thresholds, and what is to be told besides the findings."""
+    """What one run knows: its deadline, its thresholds, and what is to be reported besides the findings."""
 
     def __init__(
         self, name: str, options: Namespace, units: dict[str, str], limits: dict[str, dict[str, Action]]
@@ -32,10 +32,10 @@ class Run:
         self.found: list[Finding] = []
         self._so_far: list[Finding] = []
         self._all_but = ""
-        self.problems: list[ProbeError] = []  # with the memory: UNKNOWN whatever --unreachable says
+        self.problems: list[ProbeError] = []  # with the memory: UNKNOWN whatever --unreachable is
         self.report: Report | None = None  # once there is one
         self.target = ""  # whom it asks, as host:port or a path; "": this host
-        self.answered = False  # at length: if nothing was found wrong, there is no verdict to tell
+        self.answered = False  # at length: if nothing was found wrong, there is no verdict to report
         self.output: Callable[[str], None]
         self.columns: Callable[[], int] = int  # of the terminal that reads it, 0: none does
         self.progress: Callable[[str], None]  # how far it has come, for a person who waits at a terminal
@@ -109,7 +109,7 @@ class Run:
         self.problems.clear()
 
     def trace(self, sentence: str) -> None:
-        """Note what was asked and how long it took; told with -vvv."""
+        """Note what was asked and how long it took; shown with -vvv."""
         self.traced.append(sentence)
 
     def answer(self, text: str) -> None:

@@ -32,7 +32,7 @@ _SAFELY = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # O_NONBLOCK: a FIFO mus
 
 
 class _UnusableError(Exception):
-    """A sentence that says which directory or file cannot serve, and why."""
+    """A sentence that names the directory or file that cannot be used, and why."""
 
     def __init__(self, what: str, advice: str = _OWN_PLACE) -> None:
         super().__init__(what)
@@ -50,7 +50,7 @@ def memory(
 ) -> Iterator[Memory]:
     """Give what the last run of this ``identity`` kept (empty: a first run) and keep what it has become.
 
-    It is saved on a clean exit only. What cannot be read or saved is told in ``problems``, and the run
+    It is saved on a clean exit only. What cannot be read or saved is added to ``problems``, and the run
     goes on. Only one run at a time: another one waits until ``deadline`` and then raises ProbeError.
     The file's name begins with ``identity["name"]``. Without ``unchanged`` what has not changed is not saved.
     """
@@ -150,7 +150,7 @@ class _Store:
         """Replace what was kept: whoever looks, at any moment, finds the old file or the new one.
 
         There is no fsync: on a dying or busy disk, when this run is needed most, it would wait without end,
-        and no signal ends that. After a power failure XFS, for one, may have an empty file: it is told as
+        and no signal ends that. After a power failure XFS, for one, may have an empty file: it is reported as
         damaged, and the run begins anew, UNKNOWN. No other crash, not even a kill -9, can come to that.
         """
         content = {"version": 1, "identity": self.identity, "values": values}

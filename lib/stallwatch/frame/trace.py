@@ -1,4 +1,4 @@
-"""A traceback for -vvv: our own lines as they are, what exceptions say as it may be shown."""
+"""A traceback for -vvv: our own lines as they are, messages of exceptions as they may be shown."""
 
 from __future__ import annotations
 

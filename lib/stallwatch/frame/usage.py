@@ -30,11 +30,11 @@ _USUAL, _NARROWEST = 80, 40  # columns
 
 
 class Said(Exception):  # noqa: N818
-    """Help or version: all that this run has to say."""
+    """Help or version: all that this run prints."""
 
 
 class UsageError(Exception):
-    """The arguments make no sense; the message is a sentence that says why."""
+    """The arguments make no sense; the message is a sentence with the reason."""
 
 
 class Formatter(HelpFormatter):
@@ -63,7 +63,7 @@ class Formatter(HelpFormatter):
 
 
 def pairs(options: Iterable[T], about: Callable[[T], str]) -> list[list[T]]:
-    """Put the two ranges of one quantity together, by what the help says ``about`` them."""
+    """Put the two ranges of one quantity together, by the help, which ``about`` returns."""
     together: dict[object, list[T]] = {}
     for number, option in enumerate(options):
         text = re.sub(DEFAULT, "", about(option))
@@ -73,7 +73,7 @@ def pairs(options: Iterable[T], about: Callable[[T], str]) -> list[list[T]]:
 
 
 def in_one(about: str, of_critical: str | None = None) -> str:
-    """Return what the help says of both ranges of a quantity, with both defaults; or of one option alone."""
+    """Return the help of both ranges of a quantity, with both defaults; or of one option alone."""
     if of_critical is None:
         return about
     found = [re.search(DEFAULT, one) for one in (about, of_critical)]
@@ -93,7 +93,7 @@ def _columns() -> int:
 
 
 class Parser(ArgumentParser):
-    """An argparse that raises what it has to say: its own status for bad usage is 2, which is CRITICAL."""
+    """An argparse that raises its messages: its own exit status for bad usage is 2, which is CRITICAL."""
 
     examples = ""  # what the help ends with
 
@@ -161,7 +161,7 @@ class Parser(ArgumentParser):
 
 
 class Version(Action):
-    """The option that tells the version."""
+    """The option that shows the version."""
 
     def __call__(self, parser: ArgumentParser, *_: object) -> NoReturn:
         """Raise the version."""
@@ -191,5 +191,5 @@ def _outspoken(read: Callable[[str], Any]) -> Callable[[str], Any]:
         except NotUnderstoodError as error:
             raise ArgumentTypeError(str(error)) from error
 
-    told.__name__ = getattr(read, "__name__", "value")  # argparse says "invalid int value: 'x'"
+    told.__name__ = getattr(read, "__name__", "value")  # argparse prints "invalid int value: 'x'"
     return told

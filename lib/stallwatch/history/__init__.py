@@ -68,8 +68,8 @@ def remembered(memory: dict[str, Any], key: str, record: Callable[..., One]) -> 
 
     They are kept as ``remember`` writes them: ``[{"lock": "x", "when": 1234.5}]`` has a dictionary for each,
     with the fields of ``record``, seconds in them since the epoch. Raises what Python raises on what is
-    damaged or of another version: TypeError mostly. Whoever asks forgets the whole memory then, and says so,
-    for a problem that was lost without a word would be an OK by accident.
+    damaged or of another version: TypeError mostly. The caller then forgets the whole memory and reports
+    that: a problem that is lost silently would be OK by accident.
     """
     return [record(**kept) for kept in memory.get(key, [])]
 

@@ -1,11 +1,11 @@
 """Two looks at what something counts, and what it has counted between them.
 
-Something is a server, a process, a host: its counters begin at 0 whenever it is started anew, and it tells
-for how long it has been up. Our clock only tells what that cannot be: a server that is up for longer than it
-was at the last look may have been started anew since, or another one may answer at its address.
+Something is a server, a process, a host: its counters begin at 0 whenever it is started anew, and it shows
+for how long it has been up. Our clock only excludes impossible uptimes: a server that is up for longer than
+it was at the last look may have been started anew since, or another one may answer at its address.
 
 A run that comes less than LEAST seconds after another is the same look again, as a retry or one by hand: it
-is told what was counted since the look before that one, and is not remembered. So it neither raises an alert
+gets what was counted since the look before that one, and is not remembered. So it neither raises an alert
 nor hides one.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stallwatch.frame.deadline import Deadline
 
 LEAST = 15.0  # seconds between two looks that count
-SHORTEST = 1.0  # seconds between two looks of one run: servers tell their uptime in whole ones
+SHORTEST = 1.0  # seconds between two looks of one run: servers show their uptime in whole ones
 FIRST = "no earlier look to compare with"
 _LATE = 60.0  # seconds by which two clocks may differ, of answers that were long in coming
 _WHOLE = 2.0  # seconds by which they differ as long as none was set: an uptime may be in whole seconds
@@ -44,7 +44,7 @@ class Interval(NamedTuple):
 
     seconds: float  # 0: there is nothing to compare with, and nothing counted
     counts: Mapping[str, float]  # by name; what began anew meanwhile is not among them
-    again: bool = False  # soon after another look: what it tells does not count as one more
+    again: bool = False  # soon after another look: what it shows does not count as one more
     why: str | ProbeError = ""  # there is nothing to compare with: an error if a look was lost
 
     def rate(self, name: str) -> float | None:
@@ -62,7 +62,7 @@ NOTHING = Interval(0.0, {})  # there is nothing to compare with
 
 
 class NoIntervalError(Exception):
-    """There is nothing to compare with; the message says why, for a person."""
+    """There is nothing to compare with; the message is the reason, for a person."""
 
 
 def measured(
@@ -70,7 +70,7 @@ def measured(
 ) -> Interval:
     """Give what was counted since the last look that ``memory`` knows of, or in a sample of so many seconds.
 
-    ``take`` looks once. Where there is nothing to compare with, the interval says why. Raises ProbeError.
+    ``take`` looks once. Without a look to compare with, the interval has the reason. Raises ProbeError.
     """
     try:
         if seconds:

@@ -1,4 +1,4 @@
-"""What of a cause and a next step fits on the status line; the rest is told below in full."""
+"""What of a cause and a next step fits on the status line; the rest is in full on the lines below."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _WORDS = 24  # letters of a server's words that are of any use
 LONGEST = 160  # letters before the perfdata: a text message
 _OR = re.compile(r", or (?!.*, or ).*")
-# A clause begins outside of quotes and brackets; what stands in brackets at the end is one, too.
+# A clause begins outside of quotes and brackets; what is in brackets at the end is one, too.
 _CLAUSE = re.compile(r"""(, |: | (?=\([^()]*\)$))(?=(?:[^"'()]|"[^"]*"|'[^']*'|\([^()]*\))*$)""")
 _CONDITION = re.compile(r"(?<=[.?]) If [\w ]+$|: if [\w ]+$")  # its clause has been cut: "Is it up? If so"
 _DOUBT = re.compile(r"\b(probably|perhaps|likely|check|find out|unless)\b")

@@ -35,7 +35,7 @@ def tell(check: Check, path: str, *, secret: bool = True) -> None:
     """
     try:
         mode = os.stat(path).st_mode
-    except (OSError, ValueError):  # whoever reads it says so; ValueError: a NUL in it
+    except (OSError, ValueError):  # whoever reads it reports that; ValueError: a NUL in it
         return
     cures = {"everybody can read": "o-r"} if secret and mode & stat.S_IROTH else {}
     cures |= {"its group can change": "g-w"} if mode & stat.S_IWGRP else {}

@@ -68,7 +68,7 @@ def add(check: Check) -> None:
 
 
 def connect(check: Check, options: Namespace, run: Run) -> Server:
-    """Log in as the options say, for a ``with`` statement; raises UnreachableError."""
+    """Log in as the options set it, for a ``with`` statement; raises UnreachableError."""
     from stallwatch.sources import jmx
 
     to = target(check, options)

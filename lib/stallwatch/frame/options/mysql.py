@@ -98,7 +98,7 @@ def add(check: Check, unreachable: str = "unknown") -> None:
 
 
 def are_given(options: Namespace) -> bool:
-    """Whether any of these options is, for a check that asks no server unless somebody says so."""
+    """Whether any of these options is, for a check that logs in to a server only with such an option."""
     return any(getattr(options, name) not in {None, False} for name in OPTIONS)
 
 
@@ -148,9 +148,9 @@ def target(check: Check, options: Namespace) -> Target:
 
 
 def other(check: Check, options: Namespace, place: str | None, group: str | None) -> Target:
-    """Return how to ask another server, at ``HOST[:PORT]`` or where the option group says.
+    """Return how to reach another server, at ``HOST[:PORT]`` or where the option group has it.
 
-    The rest is as for ``target``, port, user, password and TLS, as far as the group says nothing else.
+    The rest is as for ``target``, port, user, password and TLS, as far as the group sets nothing else.
     """
     try:
         given = _filed(check, options, (*GROUPS, options.defaults_group)) | _on_command_line(check, options)
@@ -288,7 +288,7 @@ def _mode(text: str) -> str:
 
 
 def host_and_port(text: str) -> tuple[str, str | None]:
-    """Read HOST[:PORT], for an option; an IPv6 address with a port stands in brackets."""
+    """Read HOST[:PORT], for an option; an IPv6 address with a port is in brackets."""
     found = re.fullmatch(_PLACE, text)
     if found:
         return found["ipv6"] or found["host"], found["port"]

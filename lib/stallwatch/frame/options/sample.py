@@ -41,9 +41,9 @@ def refuse_what_cannot_be(check: Check, options: Namespace, for_answers: float =
 
 
 def limits(run: Run, unconfirmed: str) -> dict[str, str]:
-    """Write all limits for the identity of a memory: no service takes the waits that another is to tell.
+    """Write all limits for the identity of a memory: no service takes waits that another must report.
 
-    What is told of ``unconfirmed`` while it is not confirmed has an entry of its own: files keep their names.
+    What is reported of ``unconfirmed`` before it is confirmed has its own entry: files keep their names.
     """
     written = {name: str(limits) for name, limits in run.thresholds.items()}
     warning, critical = (run.thresholds[unconfirmed][level] for level in ("warning", "critical"))
