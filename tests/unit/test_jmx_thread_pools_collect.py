@@ -240,6 +240,22 @@ def test_kafka_tells_how_idle_its_threads_are():
     assert pools(beans) == {"RequestHandler": {"idle": 0.7}, "NetworkProcessor": {"idle": 0.9}}
 
 
+@pytest.mark.parametrize(
+    ("name", "attribute", "idle"),
+    [
+        ("kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", "OneMinuteRate", 2.6),
+        ("kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", "OneMinuteRate", 37),
+        ("kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent", "Value", 1.6),
+    ],
+)
+def test_what_is_no_share_of_the_time_is_not_taken_for_one(name, attribute, idle):
+    """Per cent, for example, would be "idle 100 %"."""
+    told = found({name: {attribute: idle}})
+    (why,) = told.unread
+    assert why.what == f"{attribute} of {name} is {idle:g}, which is no share of the time (0 to 1)"
+    assert told.pools == []
+
+
 @pytest.mark.parametrize("idle", [math.nan, None])  # which Jolokia sends for it
 def test_threads_that_are_not_there_have_no_idle_time(idle):
     name = "kafka.network:type=SocketServer,name={}NetworkProcessorAvgIdlePercent"

@@ -38,7 +38,7 @@ _BESIDES = (*CLOCK, *_THREADS)  # what is read together with the pools
 _ALTERNATIVES = 2  # names that an attribute may have
 _AGAIN = 1.0  # seconds to the second look at a pool in which somebody waits: what lasts less heals itself
 _LARGEST = 2**63 - 1  # Java's largest long; a BigInteger can be more, and no pool
-_OF_TWO = 1.5  # share of time: a single one's is about 1 at most
+_OF_ONE = 1.5  # share of time: a single one's is about 1 at most
 # What tells nothing of how a pool is: its bounds, and tasks that another pool may have completed, as those of
 # a Tomcat connector with a shared Executor.
 _NO_USE = frozenset({"maximum", "core", "size", "spare", "completed"})
@@ -150,6 +150,8 @@ def _number(reader: Reader, place: Place, attribute: str) -> float | None:
     if isinstance(value, int) and abs(value) > _LARGEST:
         value = math.inf
     if isinstance(value, int | float) and is_number(value):
+        if place.number == "idle" and value > _OF_ONE + (place.name == place.family.sums):
+            raise ProbeError(f"{attribute} of {bean} is {value:g}, which is no share of the time (0 to 1)")
         return value if value >= 0 else None
     raise ProbeError(f"{attribute} of {bean} is {_said(value)}, which is not a number")
 
@@ -207,7 +209,7 @@ def _settled(pool: Pool, uptime: float | None, changes: Changes, *, summed: bool
     if pool.idle is None:
         return pool
     key = f"{'/'.join(pool.key)} of two"
-    shares = summed or pool.idle > _OF_TWO or (changes.restarted_for is None and changes.last(key) == 1)
+    shares = summed or pool.idle > _OF_ONE or (changes.restarted_for is None and changes.last(key) == 1)
     changes.note(key, int(shares))
     if uptime is not None and uptime < pool.family.settles:
         return pool._replace(idle=None)
