@@ -45,7 +45,7 @@ _HEARTBEATS = Statement(
 )
 _NODES = """SELECT DISTINCT node_id, node_type, node_hostname FROM ndbinfo.config_nodes
  WHERE node_type IN ('MGM', 'NDB') ORDER BY node_id"""
-# Each data node tells of each process, maybe under another of its addresses.
+# Each data node lists each process, maybe under another of its addresses.
 _SQL_NODES = """SELECT node_id, MIN(service_URI) AS uri FROM ndbinfo.processes
  WHERE service_URI LIKE 'mysql:%' GROUP BY node_id ORDER BY node_id"""
 _OWN_NODE = Statement("SHOW GLOBAL STATUS LIKE 'Ndb_cluster_node_id'")

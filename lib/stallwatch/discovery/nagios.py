@@ -97,7 +97,7 @@ def _dependency(host: str, leaders: list[str], others: list[str]) -> str:
 def _asked(host: Host, service: Service) -> str:
     reach = dict(host.reach)
     target = f"!$HOSTADDRESS$!{reach.pop('port')}" if service.plugin.startswith("jmx") else ""
-    if reach.get("defaults-file") == OPTION_FILE:  # as the command says itself
+    if reach.get("defaults-file") == OPTION_FILE:  # as the command already has it
         del reach["defaults-file"]
     return f"check_{service.plugin}{target}!{words([*reach.items(), *service.options], service.words)}"
 
@@ -115,7 +115,7 @@ def words(options: Iterable[tuple[str, str]], more: Iterable[str]) -> str:
 
 
 def argument(value: str) -> str:
-    """Write a word for the shell that Nagios gives it to, as a part of a check_command."""
+    """Write a word for the shell that Nagios calls, as a part of a check_command."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in value)
     return escaped(shlex.quote(plain))
 

@@ -62,7 +62,7 @@ class Host(NamedTuple):
         return self.local and not service.guessed
 
     def follows(self, service: Service) -> bool:
-        """Whether a service that is defined here has nothing to say of its own when nobody answers."""
+        """Whether a service that is defined here has nothing of its own to report when nobody answers."""
         of_process = service.plugin == "mysqld_process" and self.runs(service)
         return not service.leads and (service in self.services or of_process)
 
@@ -74,7 +74,7 @@ class Parts(NamedTuple):
     here: list[tuple[str, Service]]  # can only run on it, which is here
     inside: list[tuple[str, Service]]  # can only run on it, elsewhere
     leaders: list[str]
-    followers: list[str]  # have nothing to say of their own when nobody answers
+    followers: list[str]  # have nothing of their own to report when nobody answers
 
 
 class Plan(NamedTuple):
@@ -85,7 +85,7 @@ class Plan(NamedTuple):
 
 
 def is_address(text: str) -> bool:
-    """Whether it is a host's name or address: what a server tells may be anything."""
+    """Whether it is a host's name or address: what a server sends may be anything."""
     return _ADDRESS.fullmatch(text) is not None
 
 

@@ -26,12 +26,12 @@ _OF_PLUGINS = ("--output", "--color")  # options of which a program has no use
 class Tool(Check):
     """A program with the options of a plugin, without those that are for engines.
 
-    What it has to say goes to standard output, why it cannot to standard error: the output is put into files.
+    The result goes to standard output, the reason for none to standard error: the output is put into files.
     """
 
     def __init__(self, name: str, about: str | None) -> None:
         super().__init__(name, about)
-        self.reaching: list[Action] = []  # its options that say how to get to a server
+        self.reaching: list[Action] = []  # its options for how to get to a server
         self.parser.prog = f"stallwatch-{name}"
         self.parser.set_defaults(output="text", color="never")
 
@@ -43,10 +43,10 @@ class Tool(Check):
         """Add nothing: a server that does not answer is the end, there is no state to choose."""
 
     def main(self, findings: Findings, arguments: list[str] | None = None) -> NoReturn:
-        """Run; leave with 0, or with 3 if there is nothing to say."""
+        """Run; leave with 0, or with 3 if there is no result."""
         way_out = _TwoWaysOut(self._unknown)
         arguments = sys.argv[1:] if arguments is None else arguments
-        with suppress(UsageError):  # which is told below
+        with suppress(UsageError):  # which is reported below
             try:
                 self.parser.parse(arguments)
             except Said as said:

@@ -1,4 +1,4 @@
-"""How much each quantity changed beside its noise, and what that says: one sentence, then the numbers."""
+"""How much each quantity changed beside its noise, and what that means: one sentence, then the numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LONGEST = 200  # bytes of a list of names
 
 
 class Change(NamedTuple):
-    """A quantity before and after: its median; ``noise`` is None if too few readings tell it."""
+    """A quantity before and after: its median; ``noise`` is None if there are too few readings for it."""
 
     label: str
     unit: str
@@ -84,7 +84,7 @@ def change(before: Measure, after: Measure) -> Change:
 def spread(values: Sequence[float]) -> float:
     """Return how far one reading is from the next, as a standard deviation that a few odd ones do not move.
 
-    Where more than half are the same, the MAD is 0, and says nothing of the others: then it is the mean
+    Where more than half are the same, the MAD is 0, and shows nothing of the others: then it is the mean
     deviation (Iglewicz and Hoaglin, "How to Detect and Handle Outliers", 1993).
     """
     middle = median(values)
@@ -113,7 +113,7 @@ class Comparison(NamedTuple):
 
 
 def compare(before: Readings, after: Readings, primary: str | None, better: str | None) -> Comparison:
-    """Compare two files; ``better`` says which values of the primary measure are. NotUnderstoodError."""
+    """Compare two files; ``better`` sets which values of the primary measure are. NotUnderstoodError."""
     if before.plugin != after.plugin:
         raise NotUnderstoodError(
             f"the readings before are of {before.plugin}, those after of {after.plugin}: not comparable"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 1 << 28  # letters of a file
 _BLOCK = 1 << 20  # letters that are read at once: as many take their memory even if the file is short
-SAMPLE = "5s"  # how long an interval is, unless --sample says so; it has to fit into --timeout
+SAMPLE = "5s"  # how long an interval is, unless --sample sets it; it has to fit into --timeout
 _LONGEST = 300  # bytes of what a plugin said instead
 _FAREWELL = 2  # seconds that an interrupted plugin has to take leave of its server
 _COUNTS = 3  # UNKNOWN is the largest exit status of a plugin
@@ -47,7 +47,7 @@ class Measure(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """What one plugin told, some times; ``summary`` is what it said last."""
+    """What one plugin reported, some times; ``summary`` is from its last run."""
 
     plugin: str
     states: Counter[str]
@@ -73,7 +73,7 @@ def load(path: str) -> Readings:
 
 
 def collected(readings: Iterable[Said], name: str) -> Readings:
-    """Put together what each reading tells; ``name`` says where they are from. Raises NotUnderstoodError."""
+    """Put together what each reading shows; ``name`` is where they are from. Raises NotUnderstoodError."""
     told = [*readings]
     if not told:
         raise NotUnderstoodError(f"{name} has no readings in it")
@@ -145,10 +145,10 @@ def _better(limit: object) -> str:
 def take(
     path: str, command: Sequence[str], count: int, pause: float, progress: Callable[[int], None]
 ) -> Readings:
-    """Run a plugin so many times, with a pause between them, and write what it says to a new file.
+    """Run a plugin so many times, with a pause between them, and write its reports to a new file.
 
     What it measures over an interval is measured over one that no other reading has a part in, see ``Apart``.
-    Raises NotUnderstoodError, and KeyboardInterrupt, which says what the file has then: whole readings.
+    Raises NotUnderstoodError, and KeyboardInterrupt: the file then has whole readings.
     """
     if os.path.exists(path):
         raise NotUnderstoodError(f"{path} is there already: give another name")
@@ -188,7 +188,7 @@ class Apart:
     """A way to run a plugin so that no two readings, nor a check that runs beside it, share an interval.
 
     Most plugins measure since their last run, and take runs that are too near for the same one again; those
-    that can are told to measure twice in a run (``--sample``). The others get a memory of their own, pauses
+    that can measure twice in a run (``--sample``) do so. The others get a memory of their own, pauses
     of LEAST seconds, and a first run that is thrown away, which has nothing to compare with.
     """
 
@@ -236,7 +236,7 @@ def _said(command: Sequence[str]) -> str:
 def _said_to(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     name, *words = command
     try:
-        process = subprocess.Popen(  # noqa: S603 - whoever calls us says what to run
+        process = subprocess.Popen(  # noqa: S603 - whoever calls us chooses what to run
             [*_program(name), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
     except OSError as error:

@@ -1,6 +1,6 @@
 """The host that we run on: its disks, what is below a directory, its processors, without a shell.
 
-Python itself tells the size of a file system and the processors that we may use.
+Python itself has the size of a file system and the processors that we may use.
 """
 
 from __future__ import annotations

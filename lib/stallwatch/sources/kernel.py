@@ -1,4 +1,4 @@
-"""What the Linux kernel tells of the host that we run on: what it counts, as psutil has it, and its bonds.
+"""What the Linux kernel shows of the host that we run on: what it counts, as psutil has it, and its bonds.
 
 Where psutil has no number, or a wrong one (5.9.4 to 7.2.2), the files of /proc are read here; each reason is
 beside its code.
@@ -99,7 +99,7 @@ def asked(question: str, **how: Any) -> Any:
 def uptime() -> float:
     """Return for how many seconds the host has been up, the time that it slept included. Raises OSError.
 
-    psutil tells only when it was started, in whole seconds by a clock that is set.
+    psutil shows only when it was started, in whole seconds by a clock that is set.
     """
     told = re.match(_UPTIME, _read("uptime"))
     if not told:
@@ -108,7 +108,7 @@ def uptime() -> float:
 
 
 def boot() -> str | None:
-    """Name the start of the host: another name after each; None: it is not told. psutil has none."""
+    """Name the start of the host: another name after each; None: not known. psutil has none."""
     try:
         return _read("sys/kernel/random/boot_id").strip() or None
     except OSError:
@@ -118,7 +118,7 @@ def boot() -> str | None:
 def load() -> tuple[float, float, float]:
     """Return how many tasks ran, wanted to or waited for a disk, over 1, 5 and 15 minutes. Raises OSError.
 
-    psutil asks the C library, which looks at no other place and does not say what it could not read.
+    psutil asks the C library, which looks at no other place and does not report what it could not read.
     """
     one, five, fifteen, *_ = _read("loadavg").split()
     return float(one), float(five), float(fifteen)
@@ -127,7 +127,7 @@ def load() -> tuple[float, float, float]:
 def processors() -> dict[str, Processor]:
     """Return what each processor has done, and as "cpu" all of them. Raises OSError, ValueError, TypeError.
 
-    psutil does not name them: where the second of three is off-line, it gives the third in its place.
+    psutil does not name them: where the second of three is off-line, it has the third in its place.
     """
     rows = [line.split() for line in _read("stat").splitlines() if line.startswith("cpu")]
     fields = len(Processor._fields)
@@ -193,7 +193,7 @@ def memory() -> Memory:
 def swapped() -> tuple[int, int]:
     """Return how many bytes were read from swap and written to it. Raises OSError, KeyError.
 
-    psutil takes all pages for 4 KiB, and says 0 where they are not to be read.
+    psutil takes all pages for 4 KiB, and returns 0 where they are not to be read.
     """
     counted = dict(_named("vmstat"))
     return counted["pswpin"] * _PAGE, counted["pswpout"] * _PAGE
@@ -202,7 +202,7 @@ def swapped() -> tuple[int, int]:
 def stalled(resource: str) -> float | None:
     """Return for how long some task had to wait for "cpu", "io" or "memory", in seconds since the start.
 
-    None: the kernel does not tell (CONFIG_PSI, psi=0). psutil does not have it.
+    None: the kernel does not show it (CONFIG_PSI, psi=0). psutil does not have it.
     """
     try:
         return int(_read(f"pressure/{resource}").partition(" total=")[2].split()[0]) / 1e6
@@ -211,9 +211,9 @@ def stalled(resource: str) -> float | None:
 
 
 def bonds() -> dict[str, str] | None:
-    """Give what it tells of each bond in our network namespace; None: no driver is loaded. Raises OSError.
+    """Give what it shows of each bond in our network namespace; None: no driver is loaded. Raises OSError.
 
-    The file of a bond tells less to a user without CAP_NET_ADMIN: nothing of the partner (since Linux 4.3).
+    The file of a bond shows less to a user without CAP_NET_ADMIN: nothing of the partner (since Linux 4.3).
     """
     try:
         names = sorted(os.listdir(BONDS))
@@ -230,7 +230,7 @@ def bonds() -> dict[str, str] | None:
 
 
 def port_state(link: str) -> int | None:
-    """Give the state of a link in LACP, bits of IEEE 802.3ad; anybody may read it. None: it is not told."""
+    """Give the state of a link in LACP, bits of IEEE 802.3ad; anybody may read it. None: not known."""
     try:
         with open(f"{_NET}/{link}/bonding_slave/ad_actor_oper_port_state", encoding="ascii") as file:
             return int(file.read())

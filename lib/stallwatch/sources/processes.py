@@ -1,4 +1,4 @@
-"""The processes of the host that we run on, and their threads, as /proc tells of them.
+"""The processes of the host that we run on, and their threads, as /proc shows them.
 
 psutil only lists them. Its Process wants to know when the host was started, up to 7.0, from a file that
 systemd's ProcSubset=pid hides: to it each process is gone then. What else it lacks or has wrong (5.9.4 to
@@ -39,7 +39,7 @@ class Running(NamedTuple):
     def option(self, *names: str) -> str | None:
         """Give the value of the last of its options ``--socket=x``, ``-S x``, ``-Sx``; None: it has none.
 
-        Words and underscores are told apart no more than MySQL's programs do it.
+        ``-`` and ``_`` in a name are distinguished as little as MySQL's programs do.
         """
         found = None
         for number, argument in enumerate(self.arguments):
@@ -83,7 +83,7 @@ class Thread(NamedTuple):
 
 
 class Status(NamedTuple):
-    """What the kernel tells everybody besides (man proc, /proc/PID/status)."""
+    """What the kernel also shows everybody (man proc, /proc/PID/status)."""
 
     user: int
     resident: int  # bytes
@@ -195,7 +195,7 @@ def are_hidden() -> bool:
 
 
 def is_process(pid_file: str, names: Container[str]) -> bool | None:
-    """Whether the process that a file tells the id of is called so; None: the file is not for us to read."""
+    """Whether the process whose id is in a file has this name; None: the file is not for us to read."""
     try:
         return program_of(pid_in(pid_file)) in names
     except (PermissionError, RefusedError):
@@ -254,7 +254,7 @@ def threads(pid: int) -> list[Thread]:
     """Look what each thread of a process has done; none if it is not there.
 
     psutil knows neither their names nor when they were started, and takes the first ")" in the name of one
-    for its end: the times that it tells are others then.
+    for its end: the times that it shows are others then.
     """
     try:
         listed = sorted(map(int, os.listdir(_path(pid, "task"))))
@@ -276,7 +276,7 @@ def thread(pid: int, number: int) -> Thread | None:
 def thread_seconds(number: int) -> float | None:
     """Return how much processor time a thread has used, in seconds; None: there is no such thread here.
 
-    psutil reads all threads of a process to tell of one.
+    psutil reads all threads of a process to show one.
     """
     one = thread(number, number)
     return one and one.user + one.system
@@ -286,7 +286,7 @@ def thread_waits(number: int) -> float | None:
     """Return for how long a thread was ready to run and had no processor, in seconds; None: not known.
 
     So it is also while its control group has used up its share of the processors (Linux 6.18). The time is
-    counted when the thread runs again. psutil does not tell it; a kernel without CONFIG_SCHED_INFO says 0.
+    counted when the thread runs again. psutil does not have it; a kernel without CONFIG_SCHED_INFO shows 0.
     """
     with contextlib.suppress(OSError, ValueError, IndexError):
         with open(_path(number, f"task/{number}/schedstat"), encoding="ascii") as file:
@@ -339,7 +339,7 @@ def _bytes(told: str) -> int:
 def descriptor_limit(pid: int) -> int | None:
     """Return how many descriptors a process may have open, RLIMIT_NOFILE; None: not limited, or not known.
 
-    psutil asks prlimit(2), which tells only the process's own user and root.
+    psutil asks prlimit(2), which only the process's own user and root may call.
     """
     with contextlib.suppress(OSError, ValueError, IndexError):
         with open(_path(pid, "limits"), encoding="ascii", errors="replace") as file:

@@ -24,7 +24,7 @@ class UnknownHostError(OSError):
 
 
 class SilentNameServerError(UnknownHostError):
-    """Nobody says whether there is such a host."""
+    """No name server answers whether there is such a host."""
 
     advice = "look at this host's name servers (/etc/resolv.conf), or give the address"
 
@@ -36,7 +36,7 @@ class NoTimeError(TimeoutError):
 def connected(host: str, port: int, left: Callable[[], float]) -> socket.socket:
     """Connect to the first address of ``host`` that answers; each gets its share of the time that is left.
 
-    What it gives is the base of Python's own socket, which has no ``with`` and cannot be wrapped by ssl.
+    What it returns is the base of Python's own socket, which has no ``with`` and cannot be wrapped by ssl.
 
     Raises UnknownHostError, NoTimeError, or the OSError of the last address.
     """

@@ -178,7 +178,7 @@ class Front:
     async def _run(self, command: str) -> Result:
         words = words_of(command)
         if words and words[0] in self._plugins:
-            async with self._turns:  # Nagios gives all at once that is due in a second
+            async with self._turns:  # Nagios starts all at once that is due in a second
                 answer = await self._asked(os.path.basename(words[0]), words[1:])
             if answer:
                 return answer

@@ -45,7 +45,7 @@ _BUSY_TICK, _IDLE_TICK = 0.1, 2.0
 
 
 class Supervisor:
-    """Serves on a listening socket until it is told to end, or ``is_current`` says that it is out of date."""
+    """Serves on a listening socket until it has to end, or is no longer current (``is_current``)."""
 
     def __init__(
         self, listener: socket.socket, plugins: Plugins, is_current: Callable[[], bool] = lambda: True
@@ -71,7 +71,7 @@ class Supervisor:
     def serve(self) -> bool:
         """Serve. Afterwards all workers are gone; the listening socket is still open.
 
-        True: it is out of date; False: it was told to end.
+        True: it is out of date; False: a signal ended it.
         """
         for one in (self._listener, self._wakes, self._wakened):
             one.settimeout(0)

@@ -42,17 +42,17 @@ _TOO_EARLY = "the compressed data end too early"
 
 
 class DamagedError(Exception):
-    """The file is not whole; the message says why."""
+    """The file is not whole; the message is the reason."""
 
 
 class SealedError(Exception):
-    """Nothing can be said of what is in the file; the message says why."""
+    """Nothing is known of what is in the file; the message is the reason."""
 
 
 def packing(path: str) -> str:
     """Return how a file is packed by its first bytes: "", "gzip" or "zstd".
 
-    Raises SealedError if we cannot look into it, DamagedError if it is not what its name says, ProbeError if
+    Raises SealedError if we cannot look into it, DamagedError if it is not what its name shows, ProbeError if
     it cannot be read.
     """
     with reading(path) as descriptor:
@@ -86,8 +86,8 @@ def text(
 ) -> Generator[bytes, None, None]:
     """Give the text of a file in pieces of at most ``block`` bytes; its end is reached only if it is whole.
 
-    ``moved`` is told how many bytes of the file were read since it was told last. A program that decompresses
-    is among ``children`` as long as it runs. Raises DamagedError, SealedError or ProbeError.
+    ``moved`` gets the number of bytes of the file that were read since its last call. A program that
+    decompresses is among ``children`` as long as it runs. Raises DamagedError, SealedError or ProbeError.
     """
     with reading(path) as descriptor:  # an OSError may also be our want of descriptors, or a file server's
         kind = _packing(os.pread(descriptor, 32, 0), path)

@@ -1,7 +1,7 @@
 """JMX: the managed beans of a JVM, asked over RMI without Java, or over HTTP where Jolokia's agent is in it.
 
-Through jmxquery Java asks, where only Java can. ``connect`` gives a log-in; all kinds have the same methods,
-``client.Client`` says what each does.
+Through jmxquery Java asks, where only Java can. ``connect`` returns a log-in; all kinds have the same
+methods, which ``client.Client`` describes.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ __all__ = [
 
 
 def connect(target: Target, deadline: Deadline, trace: Callable[[str], None] = lambda _: None) -> Server:
-    """Log in at ``target``, for a ``with`` statement; ``trace`` is told how. Raises UnreachableError.
+    """Log in at ``target``, for a ``with`` statement; ``trace`` gets the way. Raises UnreachableError.
 
-    What the server says with the password in it is withheld from then on.
+    Texts of the server with the password in them are withheld from then on.
     """
     withheld.keep(target.password)
     if target.via == "jmxquery":

@@ -28,7 +28,7 @@ _ERROR = 600
 
 
 class LimitError(Exception):
-    """The stream wants more memory or depth than a monitoring plugin gives; the sentence says what."""
+    """The stream wants more memory or depth than a monitoring plugin allows; the sentence names it."""
 
 
 class Kept:
@@ -49,7 +49,7 @@ class Kept:
 
     @contextmanager
     def passing(self) -> Iterator[Callable[[int], None]]:
-        """Keep nothing of what is read within but for the bytes that the function is told."""
+        """Keep nothing of what is read within except the bytes that the function gets."""
         staying = self.bytes
 
         def keep(size: int) -> None:

@@ -77,7 +77,7 @@ class Client:
         )
 
     def passing(self) -> AbstractContextManager[Callable[[int], None]]:
-        """Keep nothing of what is read within but for the bytes that the function is told."""
+        """Keep nothing of what is read within except the bytes that the function gets."""
         return self._session.kept.passing()
 
     def read(self, wanted: Wanted) -> Iterator[Values | JmxError]:

@@ -14,7 +14,7 @@ class UnreachableError(JmxError):
 
 
 class NoConnectionError(UnreachableError):
-    """Nobody takes connections at that address; ``why`` says it without the address."""
+    """Nobody takes connections at that address; ``why`` is the reason without the address."""
 
     def __init__(self, where: str, why: str, advice: str = "") -> None:
         super().__init__(f"{where} {why}", advice)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # ReflectionException, RuntimeMBeanException and RuntimeOperationsException, RuntimeErrorException.
 _WRAPPED_IN = ("cause", "detail", "exception", "runtimeException", "error", "ex", "target")
 _DEEPEST = 20
-_LONGEST = 4000  # bytes of what an exception says
+_LONGEST = 4000  # bytes of an exception's message
 
 
 def chain(exception: object) -> Iterator[Record]:

@@ -1,4 +1,4 @@
-"""The attributes of MBeans: asked for once a class, where the class says that this is enough."""
+"""The attributes of MBeans: read once a class, where the class shows that this is enough."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Bean(NamedTuple):
 
 
 class Attribute(NamedTuple):
-    """What MBeanInfo tells of an attribute; ``type`` as it is written in Java. None: it was not told."""
+    """What MBeanInfo has of an attribute; ``type`` as it is written in Java. None: not known."""
 
     name: str
     type: str
@@ -82,7 +82,7 @@ class SameClass:
         self.waiting: list[Describing] = []
 
     def learn(self, attributes: list[Attribute], *, immutable: bool) -> None:
-        """Take what the first bean has; the others have the same if the class says so."""
+        """Take what the first bean has; the others have the same if the class shows that."""
         if immutable:
             self.attributes = attributes
         self.varies = not immutable
@@ -94,7 +94,7 @@ class SameClass:
                 other.ask()
 
     def first_failed(self) -> None:
-        """Let another bean be the first: this one may have gone since its name was told."""
+        """Let another bean be the first: this one may have gone since its name was read."""
         if self.waiting:
             self.waiting.pop(0).ask()
         elif not self.varies:

@@ -1,4 +1,4 @@
-"""Reading java.time's own stream format, class ``java.time.Ser``, which does not tell its length."""
+"""Reading java.time's own stream format, class ``java.time.Ser``, which does not have its length."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Pipeline:
     def ask(
         self, call: bytes, about: tuple[str, ...], then: Callable[[Any], None], *, several: bool = False
     ) -> None:
-        """Make a call; ``about`` says what it asks, ``then`` is given the answer in a later ``step``.
+        """Make a call; ``about`` names the question, ``then`` gets the answer in a later ``step``.
 
         ``several``: ``then`` can ask for the things one by one, if it is given a failure.
         """

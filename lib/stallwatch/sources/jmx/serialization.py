@@ -1,7 +1,7 @@
 """Reading Java's object serialization (protocol version 1, as RMI sends it) into inert records.
 
-Nothing here becomes a class or runs code: a record says what stood in the stream. The grammar is the
-"Java Object Serialization Specification", chapter 6. RMI gives no length, so it is read as it comes.
+Nothing here becomes a class or runs code: a record has what was in the stream. The grammar is the
+"Java Object Serialization Specification", chapter 6. RMI sends no length, so it is read as it comes.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class AbortedError(Exception):
 
 
 class Descriptor:
-    """What the stream tells of a class: its name, its fields (type code and name), its superclass."""
+    """What the stream has of a class: its name, its fields (type code and name), its superclass."""
 
     __slots__ = ("above", "fields", "flags", "name")
 
@@ -332,7 +332,7 @@ class Reader:
     def _first(self, part: Descriptor, form: Struct | None) -> Any:
         """Read the first field of a class with a ``writeObject``, which need not have written its fields.
 
-        The stream does not say so. Then what it wrote begins, a block or the end, where the first field
+        The stream does not show that. Then what it wrote begins, a block or the end, where the first field
         should be: a number that begins with such a byte is nearly as large as its type allows.
         """
         tag = self._byte()

@@ -28,12 +28,12 @@ _BOUND = 500  # bytes of names that a registry has
 _PATIENCE = 3.0  # seconds for an answer while others wait: a getter that takes longer comes last
 _PROOF = 0.5  # seconds to see whether the server answers at all
 _FAREWELL = 0.25  # seconds; less than what the deadline keeps back for the report
-# What a TLS server says to plain text; the H of HTTP/1.1; JRMP's ProtocolNotSupported.
+# What a TLS server answers to plain text; the H of HTTP/1.1; JRMP's ProtocolNotSupported.
 _TLS_ALERT, _HTTP, _NOT_SUPPORTED = 0x15, 0x48, 0x4F
 
 
 def must_be_named(server: Reference, target: Target, deadline: Deadline) -> None:
-    """See that the user has named the host that would get the password: a registry can say any."""
+    """See that the user has named the host that would get the password: a registry can name any."""
     for named in (target.host, target.rmi_host):
         with suppress(OSError):
             if named and named != AS_SERVER_SAYS and same_host(named, server.host, deadline.left):
@@ -227,7 +227,7 @@ class Session:
         return UnreachableError(f"{where} {why}", advice)
 
     def _stub(self, peer: Reference, call: bytes, asked: str) -> Reference:
-        """Make a call that gives a stub, and say where it is to be reached."""
+        """Make a call that returns a stub, and return where to reach it."""
         try:
             link = self._link(peer, self._deadline)
             link.send(call)

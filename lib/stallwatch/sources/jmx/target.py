@@ -13,7 +13,7 @@ _URL = r"(?i)service:jmx:(?P<protocol>[^:]*)://(?P<place>[^/;]*)(?:/(?P<path>.*)
 _JNDI = r"(?i)jndi/rmi://(?P<place>[^/]*)/(?P<name>.+)"
 _PLACE = r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[^\]]+)?)\]|(?P<host>[^\[\]:]+))?(?::(?P<port>\d{1,5}))?"
 _REGISTRY_PORT = 1099  # java.rmi.registry.Registry.REGISTRY_PORT
-JOLOKIA = "/jolokia/"  # where Jolokia's agent is asked unless it is told otherwise
+JOLOKIA = "/jolokia/"  # where Jolokia's agent answers by default
 _HTTP = r"(?i)(?P<scheme>https?)://(?P<place>[^/?#@]*)(?P<path>/[!-~]*)?"
 _HTTP_PORTS = {"http": 80, "https": 443}
 PORTS = range(1, 65536)
@@ -40,7 +40,7 @@ class Target(NamedTuple):
     port: int
     name: str = JMXRMI
     rmi_host: str | None = None  # AS_SERVER_SAYS, or another one; None: the host
-    rmi_port: int | None = None  # None: as the server says
+    rmi_port: int | None = None  # None: as the server sets it
     user: str | None = None
     password: str | None = None
     tls: Tls = Tls()
@@ -93,7 +93,7 @@ def from_http_url(text: str) -> tuple[str, int, str, bool]:
 def from_url(text: str) -> tuple[str, int, str]:
     """Read ``service:jmx:rmi://ANYTHING/jndi/rmi://HOST:PORT/NAME``; the result is host, port and name.
 
-    What stands before ``/jndi/`` says where the server was told to listen; Java's client ignores it, too.
+    What is before ``/jndi/`` is where the server was set to listen; Java's client ignores it, too.
     """
     url = re.fullmatch(_URL, text.strip())
     if not url:

@@ -29,7 +29,7 @@ _LARGEST_SCALE, _LONGEST_INTEGER = 400, 1024  # decimal places; bytes
 def plain(thing: Any, keep: Callable[[int], None] = lambda _: None) -> Value:
     """Make a value of what the stream held; raises UnreadableError if it is too large or makes no sense.
 
-    ``keep`` is told how many bytes of memory the value takes.
+    ``keep`` gets how many bytes of memory the value takes.
     """
     converter = _Converter()
     try:
@@ -222,7 +222,7 @@ def _table(converter: _Converter, record: Record) -> Value:
     """javax.management.openmbean.TabularDataSupport: rows under the values of their index."""
     index = converter.value(record.fields["tabularType"].fields["indexNames"])
     rows = converter.list(_objects(record.fields["dataMap"], "java.util.HashMap")[1::2])
-    # What an MXBean gives for a Map has these two columns (javax.management.MXBean, "Mappings for maps").
+    # What an MXBean has for a Map has these two columns (javax.management.MXBean, "Mappings for maps").
     is_map = index == ["key"] and all(isinstance(row, dict) and set(row) == {"key", "value"} for row in rows)
     found: dict[str, Value] = {}
     for row in rows:

@@ -59,7 +59,7 @@ class Cursor:
         Every block is read from the beginning of a line, so that nothing has to be carried over. A file that
         is truncated meanwhile ends here; the next run looks for a copy of it and goes on there.
         """
-        # glibc 2.36 gives back to the system what is free beyond twice the largest piece freed so far, and
+        # glibc 2.36 returns to the system what is free beyond twice the largest piece freed so far, and
         # asks for it again with each block: a quarter of the time of reading a log. So free a large piece.
         bytes(4 * BLOCK)
         while not self._at_end and not budget.spent():
@@ -171,7 +171,7 @@ class Follow(Log):
     when it has not grown for a run, and at once when the generation is compressed.
 
     Raises ProbeError if nothing can be read. If only the log itself cannot (it is missing, but rotated
-    generations are there) that is the ``problem``, to be reported beside what the lines say.
+    generations are there) that is the ``problem``, to be reported beside what the lines show.
     """
 
     def __init__(

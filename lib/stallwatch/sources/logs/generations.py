@@ -24,7 +24,7 @@ class Generation(NamedTuple):
 
     name: str
     inode: int
-    birth: int  # of that inode; 0 if the file system does not say
+    birth: int  # of that inode; 0 if the file system does not show it
     packed: bool  # gzipped
     mtime: int  # ns
     seen: int  # bytes of text looked at
@@ -173,7 +173,7 @@ class Whereabouts:
         return self._truncated(generation) or not (copy and copy.packed)
 
     def _grew(self, generation: Generation) -> bool:
-        """Whether a stranger can be what was empty when last seen: no content tells."""
+        """Whether a stranger can be what was empty when last seen: no content shows it."""
         return not generation.seen and any(
             file.mtime > self.kept.newest
             if generation.is_file(file)

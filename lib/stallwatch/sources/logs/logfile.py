@@ -57,7 +57,7 @@ class LogFile:
 
     ``inode``, ``size`` (bytes on disk) and ``mtime`` (ns) are those of the moment it was opened: what is
     written later is for the next run, and what is read counts only while the file is not ``truncated``.
-    ``birth`` tells the file from an earlier one that had its inode; 0 where the file system does not say.
+    ``birth`` distinguishes it from an earlier file of its inode; 0 where the file system does not show it.
     """
 
     packed = False
@@ -91,7 +91,7 @@ class LogFile:
         return self.text(0, min(size, EDGE))
 
     def length(self) -> int:
-        """Bytes of text; of a gzipped file only reading it to its end can tell."""
+        """Bytes of text; of a gzipped file only reading it to its end can show."""
         return self.size
 
     def edges(self, position: int) -> str:

@@ -34,7 +34,7 @@ class Closed(NamedTuple):
 class Rotation:
     """The files of one log at one moment, all of them open.
 
-    ``live`` is the log itself; without it ``problem`` says why. ``rotated`` are the others that can be
+    ``live`` is the log itself; without it ``problem`` is the reason. ``rotated`` are the others that can be
     read, plain ones first, then older ones, as copies are younger; ``closed`` those that cannot.
     """
 
@@ -181,7 +181,7 @@ def _youngest(dated: list[tuple[int, os.DirEntry[str]]]) -> list[tuple[int, os.D
 
 
 def _names(path: str) -> tuple[int, int]:
-    """Give a number that tells which file has which name (its inode), the log's own among them; and how many.
+    """Return a number that changes with which file (inode) has which name, the log's own too; and how many.
 
     The time of the directory would not do: it moves on every 4 ms only (Linux, HZ=250), and a rotation that
     renames ten files takes less.
@@ -212,7 +212,7 @@ def named(patterns: Iterable[str], known: Iterable[str] = (), *, fold: bool = Tr
     Without ``fold`` rotated files are logs of their own.
 
     A name without ``*``, ``?`` or ``[``, and a pattern that fits nothing, stand for themselves: opening them
-    tells what is wrong. So does a log of ``known`` that a pattern fits but that is gone.
+    reports what is wrong. So does a log of ``known`` that a pattern fits but that is gone.
     """
     paths: dict[str, None] = {}
     for pattern in map(os.path.abspath, patterns):

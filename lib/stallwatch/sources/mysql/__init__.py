@@ -1,6 +1,6 @@
 """MySQL, Percona Server and MariaDB: statements, asked over their own protocol, each answered in time.
 
-``connect`` gives a log-in; every failure is a ``MysqlError``, a sentence for a person.
+``connect`` returns a log-in; every failure is a ``MysqlError``, a sentence for a person.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def connect(
     known: Known | None,
     trace: Callable[[str], None] = lambda _: None,
 ) -> Server:
-    """Log in at ``target``, for a ``with`` statement; ``trace`` is told how. Raises UnreachableError.
+    """Log in at ``target``, for a ``with`` statement; ``trace`` gets the way. Raises UnreachableError.
 
-    What the server says with the password in it is withheld from then on. ``known`` gives what the server
+    Texts of the server with the password in them are withheld from then on. ``known`` has what the server
     showed at first, see ``Run.known_server``; with None each log-in is a first use.
     """
     withheld.keep(target.password)

@@ -85,7 +85,7 @@ class TooMuchError(Exception):
 class Connection(LogIn):
     """A log-in that answers statements, bounded in time and size; see ``LogIn``.
 
-    ``keep`` is told the bytes of memory that the rows of answers take, and tells whether that is too much.
+    ``keep`` gets the bytes of memory that the rows of answers take, and returns whether that is too much.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Connection(LogIn):
                 if not self._keep(each * len(come) + sum(sum(map(getsizeof, row)) for row in come)):
                     raise TooMuchError  # noqa: TRY301
         except BaseException:
-            rows.clear()  # the error that is told remembers this one, and this one where it was raised
+            rows.clear()  # the error that is reported remembers this one, and this one where it was raised
             raise
         return rows
 
@@ -191,7 +191,7 @@ class Connection(LogIn):
         return Skimmed(rows, None if first is None else text(first[:_LONGEST]))
 
     def _whole_rows(self, here: bytes) -> list[tuple[int, int]]:
-        """Take the rows that are ``here`` whole, tell where each begins and ends, and leave what is behind.
+        """Take the rows that are ``here`` whole, return where each begins and ends, and leave what is behind.
 
         Made into packets they took 2 us each, so 0.2 us (CPython 3.11).
         """

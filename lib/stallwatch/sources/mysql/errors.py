@@ -10,7 +10,7 @@ LITTLE_TIME = 0.5  # seconds: of a server that is given no more it is not said t
 class MysqlError(ProbeError):
     """Something could not be had from the server; ``number`` is MySQL's own of the error, 0: it has none.
 
-    ``said`` is what the server says as it came, to be looked at and never shown; "": see ``what``.
+    ``said`` is the server's text as it came, to be looked at and never shown; "": see ``what``.
     """
 
     def __init__(self, what: str, advice: str = "", number: int = 0, said: str = "") -> None:

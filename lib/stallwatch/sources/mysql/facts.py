@@ -1,4 +1,4 @@
-"""What an exception of PyMySQL, of the system or of TLS tells, whichever of them wraps the others."""
+"""What an exception of PyMySQL, of the system or of TLS shows, whichever of them wraps the others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stallwatch.startup.pymysql import err
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LONGEST = 200  # bytes of what a server says
+_LONGEST = 200  # bytes of what a server sends
 _OURS = range(2000, 3000)  # CR_...: errors that PyMySQL itself has found
 _LOST = (2006, 2013)  # it could not be sent, it did not come
 

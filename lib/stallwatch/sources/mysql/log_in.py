@@ -100,13 +100,13 @@ class NotProvenError(Exception):
 
 
 class NotProvableError(Exception):
-    """The account's method, which is the message, gives no proof that is known here."""
+    """The account's method, which is the message, has no proof that is known here."""
 
 
 class LogIn(connections.Connection):  # type: ignore[misc]
-    """A connection to ``target``, whose waits take no longer than ``left`` tells, in seconds.
+    """A connection to ``target``, whose waits take no longer than ``left`` returns, in seconds.
 
-    ``known`` gives what servers showed at first use, see ``Run.known_server``. With ``prove`` a certificate
+    ``known`` has what servers showed at first use, see ``Run.known_server``. With ``prove`` a certificate
     is not verified by its authorities, but by the server's proof that it knows the account's password.
     """
 

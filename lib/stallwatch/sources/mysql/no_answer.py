@@ -35,7 +35,7 @@ _TOO_MUCH = "check that it is a MySQL server, then ask for less: a check takes 8
 _ENDED = (1053, 1077, 1079, 1927, 4031)  # shutting down, killed, idle for too long
 _LATE = (1205, 1969, 3024)  # the server's own time-outs, of locks and of statements
 _UNKNOWN = 1064
-_NO_TABLE = (1049, 1109, 1146)  # MySQL tells of the database first
+_NO_TABLE = (1049, 1109, 1146)  # MySQL reports the database first
 _DATABASE, _TABLE, _COLUMN, _PRIVILEGE, _ROUTINE = 1044, 1142, 1143, 1227, 1370
 _DENIED = (_DATABASE, _TABLE, _COLUMN, _PRIVILEGE, _ROUTINE)
 

@@ -26,7 +26,7 @@ _FULL_FOR_USER = (
     "has no connection left for the user {user}",
     "look who holds them, or raise max_user_connections",
 )
-# What a server says to one who logs in, by the error numbers of MySQL 9.7 and MariaDB 10.11.
+# What a server answers to one who logs in, by the error numbers of MySQL 9.7 and MariaDB 10.11.
 REFUSALS = {
     1040: ("has no connection left (Too many connections)", "look who holds them, or raise max_connections"),
     1044: ("denied access to the user {user}", "look at SHOW GRANTS of that user"),

@@ -16,7 +16,7 @@ _OCTETS_OF_LENGTH = {252: 2, 253: 3, 254: 8}  # of a value that is longer than 2
 
 
 def values(octets: bytes, begins: int, ends: int, read: Sequence[Callable[[bytes], Any]]) -> list[Any]:
-    """Read a row, each value as ``read`` says; IndexError, KeyError or ValueError: it is none."""
+    """Read a row, each value as ``read`` returns it; IndexError, KeyError or ValueError: it is none."""
     row: list[Any] = []
     at = begins
     for one in read:

@@ -32,7 +32,7 @@ _SESSION = (
     "wait_timeout = {idle:.0f}, {statements}"
 )
 _SLOW = 0.5  # seconds to log in, on this host
-_GONE = 5  # seconds that a server gives us beyond our time before it logs us out
+_GONE = 5  # seconds beyond our time before a server logs us out
 
 
 class Server:
@@ -103,7 +103,7 @@ class Server:
         self.local = bool(self._target.socket) or own
 
     def _set_up(self) -> None:
-        """Let the server end what we no longer wait for, tell times in UTC, and leave no transaction open.
+        """Let the server end what we no longer wait for, show times in UTC, and leave no transaction open.
 
         It logs us out, too, when this host is gone without a word: it would wait for us for 8 hours.
         """

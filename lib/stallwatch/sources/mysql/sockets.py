@@ -69,7 +69,7 @@ class _Incoming(io.RawIOBase):
 
 
 class BoundedSocket(socket.socket, Readable):
-    """A socket all of whose waits together take what ``left`` tells, in seconds.
+    """A socket all of whose waits together take what ``left`` returns, in seconds.
 
     PyMySQL's own time-outs are for each piece that arrives: a byte a second would be read for ever.
     """
@@ -130,7 +130,7 @@ def listener(peer: BoundedSocket) -> Listener:
 
 
 def is_silent(peer: BoundedSocket) -> bool:
-    """Whether the other end says nothing at once; what it says is still to be read."""
+    """Whether the other end sends nothing at once; what it sends is still to be read."""
     try:
         peer.settimeout(max(0.001, min(_AT_ONCE, peer.left())))  # None would have no end
         peer.recv(1, socket.MSG_PEEK)

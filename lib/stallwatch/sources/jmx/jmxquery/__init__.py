@@ -1,9 +1,9 @@
 """A JMX client that is Java's: the jar of the PyPI package jmxquery, for servers that only Java can reach.
 
 It has the methods of ``client.Client``; each of them costs a run of Java. What the jar (0.1.8, of 2019) gets
-wrong without a word is told here, and never taken for a value:
+silently wrong is reported here, and never taken for a value:
 
-- a value that is null, and one that cannot be read or sent, look the same: an UnreadableError says so;
+- a value that is null, and one that cannot be read or sent, look the same: an UnreadableError reports that;
 - arrays, tables, collections, dates and objects are printed in ways that cannot be read back;
 - a composite value with a null in it makes it recurse until all is lost that was asked with it: that is
   asked again in halves;
@@ -64,7 +64,7 @@ class Client:
         self._jar = _jar()
 
     def _must_be_named(self) -> None:
-        """See that the user has named the host where Java will log in, which is what the server says."""
+        """See that the user has named the host where Java will log in, which the server decides."""
         from stallwatch.sources.jmx.session import Session, must_be_named
         from stallwatch.sources.jmx.target import Tls
 
@@ -106,13 +106,13 @@ class Client:
         return sorted(found)
 
     def beans(self, pattern: str = "*:*") -> list[Bean]:
-        """Give the same as beans, whose classes are not told."""
+        """Give the same as beans, whose classes are not known."""
         return [Bean(name, "") for name in self.names(pattern)]
 
     def read(self, wanted: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Values | JmxError]:
         """Give the values of attributes, as ``client.Client.read`` does, from one run or two.
 
-        The second is for beans of which nothing was told: are they not there, or their attributes?
+        The second is for beans of which nothing was printed: are they not there, or their attributes?
         """
         asked = [(name, ObjectName.parse(name), attributes) for name, attributes in wanted]
         told = self._ask(one for _, name, attributes in asked for one in queries(name, attributes).values())

@@ -39,7 +39,7 @@ _LOCALE = "C.UTF-8"
 _MORE_MEMORY = 'ask for fewer MBeans, or give Java more memory: --java "java -Xmx512m"'
 _ALLOW = "let this user run it, or name another one with --java"
 _INSTALL = "install Java 9 or later (apt install default-jre-headless), or name it with --java"
-_ASIDE = re.compile(r"(?:NOTE: )?Picked up |WARNING: |.* warning: ")  # what Java says before it begins
+_ASIDE = re.compile(r"(?:NOTE: )?Picked up |WARNING: |.* warning: ")  # what Java prints before it begins
 _MESSAGE = re.compile(r'"message":"(.*)"\}\s*$', re.DOTALL)
 
 # The first that is found in what was written: what it means, and what to do.
@@ -115,7 +115,7 @@ _MEANINGS = (
 
 
 class SpoiledError(Exception):
-    """One of the queries of a run has made all of it fail; the text says how."""
+    """One of the queries of a run has made all of it fail; the text is the reason."""
 
 
 class OverdueError(Exception):

@@ -52,10 +52,10 @@ class Line(NamedTuple):
     attribute: str
     key: str | None
     kind: str
-    text: str | None  # as printed; None: there is no value, or one that is not told
+    text: str | None  # as printed; None: there is no value, or it is not shown
 
     def value(self) -> Value:
-        """Read the value. ValueError: what was printed does not tell it."""
+        """Read the value. ValueError: what was printed does not show it."""
         try:
             return _READERS[self.kind](self.text or "")
         except KeyError:
@@ -109,7 +109,7 @@ _READERS: dict[str, Callable[[str], Value]] = {
 
 
 class Told:
-    """What several runs have told of beans, by their canonical names."""
+    """What several runs have shown of beans, by their canonical names."""
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}  # as the server writes them
@@ -127,7 +127,7 @@ class Told:
                 known.append(line)
 
     def add(self, other: Told) -> None:
-        """Add what another run has told."""
+        """Add what another run has shown."""
         self.names |= other.names
         for name, attributes in other.lines.items():
             self.lines.setdefault(name, {}).update(attributes)

@@ -5,10 +5,10 @@ Its protocols are 7.2 and 8.0, those of the agents 1.7.2 and 2.1.1.
 It has the methods of ``jmx.client.Client``. What the agents do otherwise than RMI does:
 
 - NaN and infinite numbers are null, also within lists and maps;
-- an object of a class that they do not know is what its toString() gives;
+- an object of a class that they do not know is the result of its toString();
 - a value that they cannot write as JSON (2.1.1: a text with an escape character, a null as the key of a map)
   spoils the answer to all that was asked with it: that is asked again in parts;
-- an agent in a JVM of its own answers one request at a time unless told otherwise ("executor"), so that a
+- an agent in a JVM of its own answers one request at a time by default ("executor"), so that a
   getter that hangs is the end of all answers. One with several threads loses one to each.
 """
 
@@ -146,7 +146,7 @@ class Client:
         return sorted(Bean(name, str(told[name] or "")) for name in chosen)
 
     def passing(self) -> AbstractContextManager[Callable[[int], None]]:
-        """Keep nothing of what is read within but for the bytes that the function is told."""
+        """Keep nothing of what is read within except the bytes that the function gets."""
         return self._kept.passing()
 
     def read(self, wanted: Wanted) -> Iterator[Values | JmxError]:

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx.target import Target
 
 MOST = 8 << 20  # bytes of an answer; names and classes of the 11 718 beans of a Cassandra 5 fit
-_TLS_ALERT = b"\x15\x03"  # what a TLS server says to plain text
-_LONGEST = 200  # bytes of what others say
+_TLS_ALERT = b"\x15\x03"  # what a TLS server answers to plain text
+_LONGEST = 200  # bytes of what others send
 _OK, _DENIED, _FORBIDDEN, _NOT_FOUND = 200, 401, 403, 404
 _REDIRECTS = (301, 302, 303, 307, 308)
-_NO_POST = (405, 501)  # of a server that only gives pages
+_NO_POST = (405, 501)  # of a server that only sends pages
 _PORT = "use https:// (--tls) if that port has TLS; Jolokia's port is usually 8778, never the JMX port"
 _NO_TLS = "use http:// (no --tls) if the agent has no TLS, or check the port"
 _PATH = "give Jolokia's URL with -U, such as http://HOST:PORT/actuator/jolokia"
@@ -89,7 +89,7 @@ def _end_in_time(peer: socket, deadline: Deadline) -> None:
     """Let the next wait end in time, and let the agent not wait for us.
 
     Java's own HTTP server (JDK 17) sends an answer in pieces, the second when we have acknowledged the first:
-    Linux takes 40 ms for that unless it is told otherwise, each time.
+    Linux takes 40 ms for that by default, each time.
     """
     if not (left := deadline.left()):
         raise TimeoutError
@@ -285,7 +285,7 @@ def not_json(where: str, octets: bytes) -> UnreachableError:
 
 
 def _text(octets: bytes) -> str:
-    """Give what an answer says to a person: Jolokia's error, the title of a page, or how it begins."""
+    """Return what of an answer is for a person: Jolokia's error, the title of a page, or how it begins."""
     try:
         told = json.loads(octets)
         error = told.get("error") if isinstance(told, dict) else None

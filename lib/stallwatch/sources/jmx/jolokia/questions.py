@@ -29,7 +29,7 @@ _PARTS = 10  # into which questions are parted if one of them spoils or delays t
 _PATIENCE = 3.0  # seconds for an answer until it is seen whether the agent answers anything
 _PROOF = 0.5  # seconds for that
 _MOST_OF = 0.8  # of the time that is left, for the last wait
-_LONGEST = 4000  # bytes of what an exception says
+_LONGEST = 4000  # bytes of an exception's message
 SETTINGS = {"includeStackTrace": "false", "includeRequest": False, "canonicalNaming": False}
 _OK, _DENIED = 200, 403  # as those of HTTP
 _SECURITY = "SecurityException"
@@ -48,7 +48,7 @@ class Question(NamedTuple):
 
 
 class RefusedError(Exception):
-    """The agent's error for one question: the class of the exception, and what it says."""
+    """The agent's error for one question: the class of the exception, and its message."""
 
     def __init__(self, status: object, kind: str, text: str) -> None:
         super().__init__(text)

@@ -1,4 +1,4 @@
-"""From the JSON of Jolokia's agents (1.7.2, 2.1.1) to the values that RMI gives."""
+"""From the JSON of Jolokia's agents (1.7.2, 2.1.1) to the values of RMI."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _size(octets: bytes) -> int:
 def plain(told: Any, most: int, keep: Callable[[int], None]) -> Value:
     """Give the value as RMI has it; raises UnreadableError if it is too large, or a part of it was not sent.
 
-    ``most``: the items that the agent sends of a list or a map, 0 for all. ``keep`` is told how many bytes of
+    ``most``: the items that the agent sends of a list or a map, 0 for all. ``keep`` gets how many bytes of
     memory the value takes.
     """
     converter = _Converter(most)
