@@ -220,7 +220,7 @@ def test_the_right_password_over_verified_tls(locked, ask):
 
 @pytest.mark.parametrize(
     ("password", "told"),
-    [("Wr0ngPassw0rd", "denied access to the user monitor"), (None, "wants a user and a password")],
+    [("Wr0ngPassw0rd", "denied access to the user monitor"), (None, "requires a user and a password")],
 )
 def test_a_wrong_password_and_none(locked, ask, password, told):
     said = ask(locked, "--ca-file", locked.agent_ca_file, password=password)
@@ -238,16 +238,18 @@ def test_a_certificate_of_nobody_that_is_trusted(locked, ask):
 def test_http_where_https_is_spoken_and_the_other_way_round(jvm, locked, ask):
     said = ask(locked, url=locked.agent_url.replace("https", "http"))
     assert said.status == 3
-    assert "--tls" in said.output
+    assert f"speaks TLS - use -U {locked.agent_url}" in said.output
     said = ask(jvm, url=jvm.agent_url.replace("http", "https"))
     assert said.status == 3
-    assert "has not answered in TLS - use http:// (no --tls) if the agent has no TLS" in said.output
+    assert f"speaks HTTP without TLS - use -U {jvm.agent_url}" in said.output
 
 
-def test_the_jmx_port_is_no_port_of_jolokia(jvm, ask):
+def test_the_jmx_port_is_no_port_of_jolokia_nor_the_other_way_round(jvm, ask, tmp_path):
     said = ask(jvm, url=f"http://{jvm.host}:{jvm.port}/jolokia")
     assert said.status == 3
     assert "never the JMX port" in said.output
+    found = run(tmp_path, "check_jmx", "-H", jvm.host, "-P", jvm.agent_port, "-O", "a:b=c", "-A", "D")
+    assert f"speaks HTTP, not JMX over RMI - if Jolokia is there, use -U {jvm.agent_url}" in found.output
     said = ask(jvm, url=f"http://{jvm.host}:{jvm.agent_port}/elsewhere")
     assert said.status == 3
     assert "has no /elsewhere/: " in said.output
@@ -292,7 +294,7 @@ def test_what_a_policy_forbids_is_told(tmp_path):
 def test_who_may_not_ask_is_told(tmp_path):
     policy = "<restrict><remote><host>203.0.113.7</host></remote></restrict>"
     with obtained(JolokiaJvm, tmp_path / "jvm", policy=policy) as jvm:
-        with pytest.raises(jmx.UnreachableError, match="forbids to ask it: ") as failure, over_http(jvm):
+        with pytest.raises(jmx.UnreachableError, match="refuses access: ") as failure, over_http(jvm):
             pass
         assert "jolokia-access.xml" in failure.value.advice
 

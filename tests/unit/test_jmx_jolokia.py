@@ -6,11 +6,13 @@ import threading
 import time
 from types import SimpleNamespace
 
+import loopback
 import pytest
 from http_server import answer, serving
 from stallwatch import withheld
 from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
+from stallwatch.sources.jmx import session
 from stallwatch.sources.jmx.jolokia import client, http, questions
 from stallwatch.sources.jmx.jolokia.values import SpoiledError, parsed, plain
 from stallwatch.sources.jmx.target import JOLOKIA, from_http_url
@@ -384,20 +386,26 @@ def test_dates_are_asked_for_their_milliseconds():
         (answer([{"status": 200, "value": {}}]), "HOST does not answer as Jolokia does", "with -U"),
         (answer([]), "HOST does not answer as Jolokia does: []", "with -U"),
         (answer(b""), "HOST closed the connection without a whole answer", "8778"),
-        (answer(b"", "401 Unauthorized"), "HOST wants a user and a password", "give -u"),
-        (answer(b"", "403 Forbidden"), "HOST forbids to ask it: Forbidden", "jolokia-access.xml"),
+        (answer(b"", "401 Unauthorized"),
+         "HOST requires a user and a password (HTTP 401 Unauthorized)", "use -u"),
+        (answer(b"", "403 Forbidden"), "HOST refuses access: HTTP 403 Forbidden", "jolokia-access.xml"),
         (answer([refused("java.lang.Exception", "No access from client 10.0.0.1 allowed", 403)]),
-         "HOST forbids to ask it: No access from client 10.0.0.1 allowed", "jolokia-access.xml"),
+         "HOST refuses access: No access from client 10.0.0.1 allowed", "jolokia-access.xml"),
         (answer({"error": "no access"}, "403 Forbidden"),
-         "HOST forbids to ask it: no access", "jolokia-access.xml"),
+         "HOST refuses access: HTTP 403 Forbidden: no access", "jolokia-access.xml"),
         (answer(b"<TITLE>No\nsuch page</TITLE>", "404 Not Found"),
          "HOST has no /jolokia/: No such page", "with -U"),
         (answer(b"", "502 Bad Gateway"), "HOST answered HTTP 502 Bad Gateway", "proxy"),
         (answer(b"load is 3 < 5 and 7 > 6", "503 x"),
          "HOST answered HTTP 503 Service Unavailable: load is 3 < 5 and 7 > 6", "proxy"),
+        (answer(b"<!DOCTYPE html><style>b {}</style><p>Don&#39;t <b>ask</b> me</p>", "503 x"),
+         "HOST answered HTTP 503 Service Unavailable: Don't ask me", "log"),
+        (answer(b"", "599 Own words"), "HOST answered HTTP 599: Own words", "log"),
+        (answer(b"", "401 Unauthorized", 'WWW-Authenticate: Digest realm="x"'),
+         "HOST requires a log-in by Digest (HTTP 401 Unauthorized)", "allow Basic"),
         (answer(b"<h1>No</h1><p>", "405 x"),
          "HOST does not answer as Jolokia does, but HTTP 405 Method Not Allowed: No", "with -U"),
-        (b"\x15\x03\x01\x00\x02\x02\x50\r\n", "HOST speaks TLS", "https://"),
+        (b"\x15\x03\x01\x00\x02\x02\x50\r\n", "HOST speaks TLS", "use -U https://127.0.0.1:"),
         (answer(b""), "HOST closed the connection without a whole answer", "use https:// (--tls)"),
         (b"220 mail.example ESMTP\r\n", "HOST does not speak HTTP: 220 mail.example ESMTP", "8778"),
         (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200,
@@ -409,6 +417,45 @@ def test_what_is_no_jolokia(octets, what, advice):
     said, hint, _ = failure(octets, seconds=1)
     assert said.startswith(what)
     assert advice in hint
+
+
+def test_a_port_without_tls_that_waits_for_more_is_named():
+    with (
+        serving(lambda *_: answer(b"", "404 Not Found")) as asked,
+        pytest.raises(jmx.UnreachableError) as error,
+    ):
+        connect(asked, seconds=2, tls=jmx.Tls(wanted=True))
+    where = "{}:{}".format(*asked.place)
+    assert error.value.what == f"{where} speaks HTTP without TLS"
+    assert error.value.advice == f"use -U http://{where}/jolokia"
+
+
+def test_rmi_names_an_http_port_that_waits_for_more():
+    begun = time.monotonic()
+    with (
+        serving(lambda *_: answer(b"", "404 Not Found")) as asked,
+        pytest.raises(jmx.UnreachableError) as error,
+    ):
+        jmx.connect(jmx.Target(*asked.place), Deadline(60))
+    where = "{}:{}".format(*asked.place)
+    assert error.value.what == f"{where} speaks HTTP, not JMX over RMI"
+    assert f"if Jolokia is there, use -U http://{where}/jolokia" in error.value.advice
+    assert time.monotonic() - begun < 30
+
+
+def test_a_registry_that_is_only_slow_is_asked_again(monkeypatch):
+    monkeypatch.setattr(session, "_REGISTRY", 0.2)
+    begun = []
+
+    def play(connection, number, ended):
+        begun.append(connection.recv(4))
+        if number == 0:
+            while connection.recv(4096):  # nothing is said until the other side hangs up
+                pass
+
+    with loopback.serving(play) as place, pytest.raises(jmx.UnreachableError, match="closed the connection"):
+        jmx.connect(jmx.Target(*place), Deadline(30))
+    assert begun[:3] == [b"JRMI", b"GET ", b"JRMI"]
 
 
 @pytest.mark.parametrize("cut", [0, 30, 60])
@@ -446,9 +493,34 @@ def test_a_redirect_is_not_followed_and_gets_no_password():
     assert len(asked) == 1
 
 
+@pytest.mark.parametrize(
+    "octets",
+    [
+        answer(f"<html><title>Hello {SECRET}</title>".encode()),
+        answer(f"<p>Hello {SECRET}</p>".encode(), "500 no"),
+        answer("<p>Hello {}</p>".format("".join(f"&#{ord(one)};" for one in SECRET)).encode(), "500 no"),
+        answer(b"<i></i>" * 584 + SECRET.encode(), "500 no"),
+        answer(b"", f"599 Hello {SECRET}"),
+        answer(b"", "302 Found", f"Location: http://h/{SECRET}"),
+        answer(b"", "401 no", f"WWW-Authenticate: {SECRET} x=y"),
+        f"{SECRET} ESMTP\r\n".encode(),
+        f"HTTP/1.1 {SECRET} OK\r\n\r\n".encode(),
+    ],
+    ids=["title", "page", "escaped", "cut", "reason", "redirect", "way", "greeting", "status"],
+)
+def test_what_another_server_answers_does_not_show_the_password(octets):
+    withheld.keep(SECRET)
+    try:
+        said, hint, _ = failure(octets, user="me", password=SECRET)
+    finally:
+        withheld.end()
+    assert "withheld" in said
+    assert not re.search(SECRET[:5], said + hint)
+
+
 def test_a_wrong_password_is_not_shown():
     said, hint, asked = failure(answer(SECRET.encode(), "401 no " + SECRET), user="me", password=SECRET)
-    assert said == "HOST denied access to the user me"
+    assert said == "HOST denied access to the user me (HTTP 401 Unauthorized)"
     assert SECRET not in hint
     assert b"Authorization: Basic bWU6VHIwdWI0ZG9yM3g=" in asked[0]
     for reply in (
@@ -478,13 +550,13 @@ def test_without_tls_the_password_leaves_this_host_only_if_that_is_allowed(other
     target = jmx.Target("db1", 8778, JOLOKIA, user="me", password=SECRET, via="jolokia")
     if not sent:
         with pytest.raises(jmx.UnreachableError, match="asked without TLS: the password was not sent"):
-            http.Agent(target)._may_be_read(peer)
+            http.Agent(target, Deadline(5))._may_be_read(peer)
     for allowed in (
         target._replace(cleartext=True),
         target._replace(user=None, password=None),
         *[target] * sent,
     ):
-        http.Agent(allowed)._may_be_read(peer)
+        http.Agent(allowed, Deadline(5))._may_be_read(peer)
 
 
 def test_an_agent_that_is_silent_or_slow_ends_the_run_in_time():

@@ -135,6 +135,10 @@ class Link:
         """Let all waits from now on end with this deadline."""
         self._wire.deadline = deadline
 
+    def heard(self, seconds: float) -> bool:
+        """Whether something comes within these seconds; raises LostError if the peer hangs up instead."""
+        return self._wire.heard(seconds)
+
     def send(self, *calls: bytes) -> None:
         """Send calls; the greeting goes before the first one, in the same segment."""
         self.due += len(calls)

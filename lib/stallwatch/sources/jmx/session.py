@@ -11,7 +11,7 @@ from stallwatch.sources.jmx import rmi
 from stallwatch.sources.jmx.budget import Kept
 from stallwatch.sources.jmx.errors import NoConnectionError, UnreachableError
 from stallwatch.sources.jmx.rmi import FAILURES, Link, NoJrmpError, Reference, RemoteError, reference
-from stallwatch.sources.jmx.target import AS_SERVER_SAYS, place
+from stallwatch.sources.jmx.target import AS_SERVER_SAYS, JOLOKIA, place
 from stallwatch.sources.jmx.wire import LostError, SilentError, Wire
 from stallwatch.sources.tcp import same_host
 from stallwatch.startup import TYPE_CHECKING
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _BOUND = 500  # bytes of names that a registry has
 _PATIENCE = 3.0  # seconds for an answer while others wait: a getter that takes longer comes last
+_REGISTRY = 1.0  # seconds for the first words of the registry, before it is tried whether it speaks HTTP
 _PROOF = 0.5  # seconds to see whether the server answers at all
 _FAREWELL = 0.25  # seconds; less than what the deadline keeps back for the report
 # What a TLS server answers to plain text; the H of HTTP/1.1; JRMP's ProtocolNotSupported.
@@ -231,9 +232,14 @@ class Session:
         try:
             link = self._link(peer, self._deadline)
             link.send(call)
+            if peer.object_id == rmi.REGISTRY and not link.heard(_REGISTRY):
+                link.close()  # it may keep the only thread of an HTTP server
+                self._must_not_speak("https" if peer.tls else "http")
+                link = self._link(peer, self._deadline)
+                link.send(call)
             stub = reference(link.answer(stub=True))
         except SilentError:
-            advice = "check that it is a JMX port (Jolokia: -U http://...), and whether the JVM is stopped"
+            advice = "check that it is a JMX port, and whether the JVM is stopped, or swapping"
             if peer.object_id != rmi.REGISTRY:
                 within = say_duration(self._deadline.seconds)
                 raise self._at_rmi_port(
@@ -241,7 +247,9 @@ class Session:
                 ) from None
             raise self._silent(self.where, asked, advice) from None
         except LostError:
-            advice = "check that it is a JMX port, and whether it wants TLS"
+            if peer.object_id == rmi.REGISTRY:
+                self._must_not_speak("http", "https")
+            advice = "check that it is a JMX port, and whether it requires TLS"
             raise UnreachableError(
                 f"{self._named(peer)} closed the connection without an answer", advice
             ) from None
@@ -252,16 +260,30 @@ class Session:
         chosen = self._target.rmi_host
         return stub.host if chosen == AS_SERVER_SAYS else chosen or self._target.host
 
+    def _must_not_speak(self, *schemes: str) -> None:
+        """See that it is not an HTTP port, which waits for the rest of what it takes for a request."""
+        from stallwatch.sources.jmx import web
+
+        for scheme in schemes:
+            if web.speaks(scheme, self._target.host, self._target.port, self._deadline):
+                raise self._is_http(scheme)
+
+    def _is_http(self, scheme: str) -> UnreachableError:
+        from stallwatch.sources.jmx import web
+
+        advice = web.use(scheme, self._target.host, self._target.port, JOLOKIA)
+        what = f"{self.where} speaks {scheme.upper()}, not JMX over RMI"
+        return UnreachableError(what, f"if Jolokia is there, {advice}; else check the JMX port")
+
     def _not_jmx(self, peer: Reference, first: int) -> UnreachableError:
         where = self._named(peer)
         if first == _TLS_ALERT:
             return UnreachableError(f"{where} speaks TLS, although it announces that it does not")
+        if first == _HTTP and where == self.where:
+            return self._is_http("https" if peer.tls else "http")
         kinds = {_HTTP: "HTTP", _NOT_SUPPORTED: "RMI in another protocol than the stream protocol"}
         kind = kinds.get(first, "something else")
-        advice = (
-            "ask Jolokia with -U http://..., or give the JMX port" if first == _HTTP else "give the JMX port"
-        )
-        return UnreachableError(f"{where} speaks {kind}, not JMX over RMI", advice)
+        return UnreachableError(f"{where} speaks {kind}, not JMX over RMI", "check that this is the JMX port")
 
     def _not_found(self, registry: Reference, error: RemoteError) -> UnreachableError:
         if error.record.name == "java.rmi.NoSuchObjectException":

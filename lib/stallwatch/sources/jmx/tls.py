@@ -53,7 +53,7 @@ def _remedy(error: ssl.SSLCertVerificationError) -> str:
     if error.verify_code == _EXPIRED:
         return "renew it"
     if error.verify_code in _MISMATCH:
-        return "use a host name that the certificate has, or make one that has this name (subjectAltName)"
+        return "make a certificate that has this name (subjectAltName), or use a name that it has"
     return "--ca-file must have the certificate of its authority, or its own"
 
 

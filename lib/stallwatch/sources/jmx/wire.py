@@ -71,6 +71,18 @@ class Wire:
         self._at = end
         return octets
 
+    def heard(self, seconds: float) -> bool:
+        """Whether something comes within these seconds; raises LostError if the peer hangs up instead."""
+        whole, self.deadline = self.deadline, self.deadline.part(seconds)
+        try:
+            self._buffer = self._buffer[self._at :] + self._received()
+        except SilentError:
+            return False
+        finally:
+            self.deadline = whole
+        self._at = 0
+        return True
+
     def _fill(self, count: int) -> None:
         parts = [self._buffer[self._at :]]
         have = len(parts[0])

@@ -38,12 +38,14 @@ if TYPE_CHECKING:
 MOST = 8 << 20  # bytes of an answer; names and classes of the 11 718 beans of a Cassandra 5 fit
 _TLS_ALERT = b"\x15\x03"  # what a TLS server answers to plain text
 _LONGEST = 200  # bytes of what others send
-_OK, _DENIED, _FORBIDDEN, _NOT_FOUND = 200, 401, 403, 404
+# Of an answer that is no JSON: bytes in which the password is looked for, letters that are used.
+_SEEN, _LOOKED_AT = 1 << 16, 1 << 12
+_OK, _BAD, _DENIED, _FORBIDDEN, _NOT_FOUND = 200, 400, 401, 403, 404
 _REDIRECTS = (301, 302, 303, 307, 308)
 _NO_POST = (405, 501)  # of a server that only sends pages
 _PORT = "use https:// (--tls) if that port has TLS; Jolokia's port is usually 8778, never the JMX port"
 _NO_TLS = "use http:// (no --tls) if the agent has no TLS, or check the port"
-_PATH = "give Jolokia's URL with -U, such as http://HOST:PORT/actuator/jolokia"
+_PATH = "use Jolokia's own URL with -U, such as http://HOST:PORT/actuator/jolokia"
 
 
 class TooLongError(Exception):
@@ -100,9 +102,10 @@ def _end_in_time(peer: socket, deadline: Deadline) -> None:
 class Agent:
     """Where bodies are sent, over one connection as long as the agent keeps it open."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, deadline: Deadline) -> None:
         self.where = target.where
         self._target = target
+        self._deadline = deadline  # of the run; each body has its own
         self._connection: HTTPConnection | None = None
         self._peer: _EndsInTime | None = None  # of the connection
         self._tls: ssl.SSLContext | None = None
@@ -145,7 +148,25 @@ class Agent:
             raise self._hung_up() from None
 
     def _hung_up(self) -> UnreachableError:
-        return UnreachableError(f"{self.where} closed the connection without a whole answer", _PORT)
+        what = f"{self.where} closed the connection without a whole answer"
+        return self._other_scheme() or UnreachableError(what, _PORT)
+
+    def _other_scheme(self) -> UnreachableError | None:
+        """Return that https is spoken where http was asked for, or the other way round, if that is so."""
+        from stallwatch.sources.jmx import web
+
+        target = self._target
+        scheme = "http" if target.tls.wanted else "https"
+        spoken = web.speaks(scheme, target.host, target.port, self._deadline)
+        return self._as_other() if spoken else None
+
+    def _as_other(self) -> UnreachableError:
+        from stallwatch.sources.jmx import web
+
+        target = self._target
+        scheme, what = ("http", "HTTP without TLS") if target.tls.wanted else ("https", "TLS")
+        advice = web.use(scheme, target.host, target.port, target.name)
+        return UnreachableError(f"{self.where} speaks {what}", advice)
 
     def _posted(self, body: bytes, deadline: Deadline, patience: float | None) -> bytes:
         with self._closed_if_it_fails():
@@ -206,7 +227,8 @@ class Agent:
             found = self._context().wrap_socket(peer, server_hostname=self._target.host)
         except TimeoutError:  # Java's own server reads on: it takes that for a request
             peer.close()
-            raise UnreachableError(f"{self.where} has not answered in TLS", _NO_TLS) from None
+            what = f"{self.where} has not answered in TLS"
+            raise self._other_scheme() or UnreachableError(what, _NO_TLS) from None
         except BaseException:
             peer.close()
             raise
@@ -241,42 +263,55 @@ class Agent:
         if isinstance(error, TimeoutError):
             return SilentError()
         if isinstance(error, OSError) and type(error).__module__ == "ssl":
-            return explained(error, self.where, _NO_TLS)
+            of_certificate = "certificate" in str(error).lower()
+            return (not of_certificate and self._other_scheme()) or explained(error, self.where, _NO_TLS)
         if isinstance(error, OSError | RemoteDisconnected | IncompleteRead):
             return LostError()
         said = str(error)
         if isinstance(error, BadStatusLine) and _TLS_ALERT in said.encode("latin-1", "replace"):
-            return UnreachableError(f"{self.where} speaks TLS", "use https:// (--tls)")
+            return self._as_other()
         return UnreachableError(f"{self.where} does not speak HTTP: {_said(said)}", _PORT)
 
     def _refused(self, response: HTTPResponse, octets: bytes) -> UnreachableError:
         """Return what an answer means that has another status than 200."""
-        where, user, status = self.where, self._target.user, response.status
+        where, status = self.where, response.status
         phrase = responses.get(status, "")
         said = _text(octets) or _said(response.reason)
-        named = f"HTTP {status} {phrase}".rstrip() + (f": {said}" if said not in ("", phrase) else "")
+        status_named = f"HTTP {status} {phrase}".rstrip()
+        named = status_named + (f": {said}" if said not in ("", phrase) else "")
         if status in _REDIRECTS:
             there = _without_login(response.headers.get("Location", "nowhere"))
             what = f"{where} redirects {self._target.name} to {_said(there)}: nothing was sent there"
-            return UnreachableError(what, "if that is right, give that URL with -U")
-        if status == _DENIED and user is None:
-            return UnreachableError(f"{where} wants a user and a password", "give -u and --password-file")
+            return UnreachableError(what, "if that is right, use that URL with -U")
         if status == _DENIED:
-            advice = "look at the user and the password of its agent"
-            return UnreachableError(f"{where} denied access to the user {user}", advice)
+            return self._denied(status_named, response.headers.get_all("WWW-Authenticate", []))
         if status == _FORBIDDEN:
-            return forbidden(where, said)
+            return forbidden(where, named)
+        if status == _BAD and not self._target.tls.wanted and (other := self._other_scheme()):
+            return other  # nginx, Tomcat and Apache answer so where TLS is required
         if status in (_NOT_FOUND, *_NO_POST):
             lacks = f"has no {self._target.name}: {said}"
-            other = f"does not answer as Jolokia does, but {named}"
-            return UnreachableError(f"{where} {lacks if status == _NOT_FOUND else other}", _PATH)
-        return UnreachableError(f"{where} answered {named}", "look into its log, and for a proxy in between")
+            other_answer = f"does not answer as Jolokia does, but {named}"
+            return UnreachableError(f"{where} {lacks if status == _NOT_FOUND else other_answer}", _PATH)
+        return UnreachableError(f"{where} answered {named}", "check its log, and for a proxy in between")
+
+    def _denied(self, status: str, ways: list[str]) -> UnreachableError:
+        where, user = self.where, self._target.user
+        if ways and not any("basic" in way.lower() for way in ways):
+            kind = _said(" or ".join(way.split(maxsplit=1)[0] for way in ways if way.strip()))
+            advice = "allow Basic authentication there, the only one that is supported"
+            return UnreachableError(f"{where} requires a log-in by {kind} ({status})", advice)
+        if user is None:
+            what = f"{where} requires a user and a password ({status})"
+            return UnreachableError(what, "use -u and --password-file")
+        advice = "check the user and the password of its agent"
+        return UnreachableError(f"{where} denied access to the user {user} ({status})", advice)
 
 
 def forbidden(where: str, why: str) -> UnreachableError:
     """Report that nothing may be asked."""
-    advice = "look at the agent's policy (jolokia-access.xml), and for a proxy in between"
-    return UnreachableError(f"{where} forbids to ask it: {why}", advice)
+    advice = "check the agent's policy (jolokia-access.xml), and for a proxy in between"
+    return UnreachableError(f"{where} refuses access: {why}", advice)
 
 
 def not_json(where: str, octets: bytes) -> UnreachableError:
@@ -293,9 +328,17 @@ def _text(octets: bytes) -> str:
             return _said(error)
     except (ValueError, RecursionError):
         pass
-    text = octets[:4096].decode(errors="replace")
+    text = octets[:_SEEN].decode(errors="replace")
+    if withheld.message(text) == withheld.WITHHELD:  # also where it would be cut in the midst of a password
+        return withheld.WITHHELD
+    text = text[:_LOOKED_AT]
     title = re.search(r"(?is)<title[^>]*>(.*?)</title>", text)
-    return _said(title[1] if title else re.sub(r"</?[A-Za-z!][^>]*>", " ", text))
+    if title or re.search(r"(?i)</[a-z]|<!doctype", text):  # "3 <b and c> 2" is no page
+        from html import unescape
+
+        without = re.sub(r"(?is)<(script|style)\b.*?</\1>|</?[a-z!][^<>]*>", " ", text)
+        text = unescape(title[1] if title and title[1].strip() else without)
+    return _said(text)
 
 
 def _said(text: str) -> str:

@@ -89,7 +89,7 @@ class Asking:
         self._target = target
         self._deadline = deadline
         self._trace = trace
-        self._agent = Agent(target)
+        self._agent = Agent(target, deadline)
 
     def close(self) -> None:
         """Hang up."""
@@ -165,7 +165,7 @@ class Asking:
 
     def _answers_at_all(self) -> bool:
         """Whether the agent answers something simple over another connection."""
-        other = Agent(self._target)
+        other = Agent(self._target, self._deadline)
         try:
             other.post(b'[{"type":"version"}]', self._deadline.part(_PROOF))
         except (SilentError, TooLongError, UnreachableError):
