@@ -146,6 +146,13 @@ def test_no_text_of_the_library_lets_a_thing_tell_or_say():
     assert found == []
 
 
+# Probes whose docstrings nobody has rewritten.
+NOT_YET = {
+    "jmx", "jmx_thread_pools", "mysql", "mysql_backup", "ndb_log", "ndb_nodes", "ndb_redo_buffer",
+    "replication_lag",
+}  # fmt: skip
+
+
 def notes(path):
     """The docstrings of a module, and its comments."""
     with path.open("rb") as file:
@@ -155,14 +162,16 @@ def notes(path):
 
 
 def test_no_docstring_of_what_all_plugins_share_lets_a_thing_tell_or_say():
-    modules = [one for one in (ROOT / "lib" / "stallwatch").rglob("*.py") if "probes" not in one.parts]
-    assert len(modules) > 120
+    library = ROOT / "lib" / "stallwatch"
+    later = [library / "probes" / name for name in NOT_YET]
+    modules = [one for one in library.rglob("*.py") if not any(map(one.is_relative_to, later))]
+    assert len(modules) > 180
     found = [
         f"{path.name}: {line.strip()}"
         for path in modules
         for note in notes(path)
         for line in note.splitlines()
-        if re.search(r"(?<!``)\b(tells?|told|says?|gives)\b(?!``|\()", line)
+        if re.search(r"(?<!``)(?<!AS )\b(tells?|told|says?|gives)\b(?!``|\()", line)
     ]
     assert found == []
 

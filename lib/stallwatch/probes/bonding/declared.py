@@ -12,5 +12,5 @@ DECLARED = Declared(
     services=(),
     panels=(Panel("Bonds", ("{bond}_links_down", "{bond}_link_failures")),),
     healthy=Healthy("here", (), "bond0 active-backup over eth0, 2 of 2 links up"),
-    times=Times(attempts=2),  # a link that has failed is told for ten minutes
+    times=Times(attempts=2),  # a link that has failed is reported for ten minutes
 )

@@ -28,7 +28,7 @@ class Rules(NamedTuple):
 
     expect: Mapping[str, int] = {}  # links at least, by bond; OTHERS: how many bonds
     modes: Mapping[str, str] = {}  # by bond; OTHERS: of every bond that is not named
-    remembers: bool = True  # there will be a next run to tell what has changed
+    remembers: bool = True  # there will be a next run to report what has changed
 
     @property
     def named(self) -> set[str]:
@@ -37,14 +37,14 @@ class Rules(NamedTuple):
 
     @property
     def bonds(self) -> int:
-        """How many bonds are to be there, at least; 0: nobody says."""
+        """How many bonds are to be there, at least; 0: not set."""
         return self.expect.get(OTHERS, 0)
 
 
 def missing(rules: Rules, names: Sequence[str], had: Sequence[str], why_none: str) -> Iterator[Fault]:
     """Report bonds that are expected, or were there, and are not.
 
-    It is as bad as a bond without any link, unless the user says that so many are enough.
+    It is as bad as a bond without any link, unless the user sets that so many are enough.
     """
     there = f"there {are(names)} {listed(names)}" if names else why_none
     if absent := sorted(rules.named - set(names)):
@@ -115,7 +115,7 @@ def _empty(bond: Bond, *, is_meant: bool) -> Fault:
 
 
 def _fewer(bond: Bond, wanted: int) -> Iterator[Fault]:
-    """Report links that have left the bond, unless the user says that so many are enough."""
+    """Report links that have left the bond, unless the user sets that so many are enough."""
     there, enough = len(bond.links), wanted or len(bond.had)
     if there >= enough:
         return

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def readings(bonds: Sequence[Bond], events: Sequence[Event], known: Container[str]) -> Iterator[Reading]:
     """Give the numbers of each bond; if all is well, the first one speaks for all.
 
-    Of a bond that was not ``known`` before nobody can tell how often its links have failed since.
+    Of a bond that was not ``known`` before nobody knows how often its links have failed since.
     """
     summary = ", ".join(_shortly(bond) for bond in bonds)
     for number, bond in enumerate(bonds):
@@ -39,7 +39,7 @@ def new(names: Sequence[str]) -> Iterator[Fault]:
 
 def _links_down(bond: Bond) -> Reading:
     label, down, up = f"{bond.name}_links_down", bond.down, [link.name for link in bond.up]
-    if not (down and up):  # without a link, it is told as a fault
+    if not (down and up):  # without a link, it is reported as a fault
         return Reading("links_down", len(down), what=_shortly(bond), label=label, in_table=bool(down))
     names = [link.name if link.status == "down" else f"{link.name} ({link.status})" for link in down]
     over = bond.active if bond.mode == ACTIVE_BACKUP and bond.active else listed(up)

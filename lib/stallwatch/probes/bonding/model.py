@@ -77,7 +77,7 @@ class Link(NamedTuple):
     failures: int = 0  # since it was put into the bond
     aggregator: int | None = None
     churned: bool = False  # our end or the other one is out of step for more than a minute
-    partner: bool | None = None  # whether its other end speaks LACP; None: it is not told
+    partner: bool | None = None  # whether its other end speaks LACP; None: not known
 
     @property
     def is_up(self) -> bool:
@@ -109,10 +109,10 @@ class Bond(NamedTuple):
     links: tuple[Link, ...] = ()
     active: str | None = None
     watches: bool = True  # whether it would notice that a link has failed
-    aggregator: int | None = None  # the one in use; None: it is not told
-    partner: str | None = None  # address of the switch; None: there is none, or it is not told
+    aggregator: int | None = None  # the one in use; None: not known
+    partner: str | None = None  # address of the switch; None: there is none, or it is not known
     had: Sequence[str] = ()  # its links at the look that found most
-    alone: float = 0.0  # seconds for which it has had no LACP partner, as far as looks tell
+    alone: float = 0.0  # seconds for which it has had no LACP partner, as far as looks show
 
     @property
     def up(self) -> list[Link]:
@@ -131,7 +131,7 @@ class Bond(NamedTuple):
 
 
 def bond(name: str, text: str) -> Bond:
-    """Read what the kernel tells of a bond; raises NoBondError."""
+    """Read what the kernel shows of a bond; raises NoBondError."""
     head, *parts = re.split(r"^Slave Interface:", text, flags=re.MULTILINE)
     about = _fields(head)
     if "bonding mode" not in about:
@@ -171,7 +171,7 @@ def _link(part: str, *, is_lacp: bool) -> Link:
 
 
 def has_partner(port_state: int | None) -> bool | None:
-    """Whether the other end of a link speaks LACP, by the state of our end; None: it is not told."""
+    """Whether the other end of a link speaks LACP, by the state of our end; None: not known."""
     return None if port_state is None else not port_state & _DEFAULTED
 
 

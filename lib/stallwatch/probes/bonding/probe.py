@@ -1,4 +1,4 @@
-"""One run: describe all bonds, compare them with earlier runs, say what is wrong."""
+"""One run: describe all bonds, compare them with earlier runs, report what is wrong."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def findings(
 ) -> Iterator[Finding]:
     """Judge all bonds. Raises ProbeError if there is none, and none was, and none is expected.
 
-    A change is told for ``hold`` seconds.
+    A change is reported for ``hold`` seconds.
     """
     now, uptime, texts = time.time(), _uptime(), _texts()
     names = list(texts or {})
@@ -65,7 +65,7 @@ def _uptime() -> float:
 
 
 def _texts() -> dict[str, str] | None:
-    """Give what the kernel tells of each bond; None: the driver is not loaded."""
+    """Return what the kernel shows of each bond; None: the driver is not loaded."""
     try:
         return kernel.bonds()
     except OSError as error:
@@ -73,9 +73,9 @@ def _texts() -> dict[str, str] | None:
 
 
 def _described(name: str, text: str) -> Bond:
-    """Read what the kernel tells of a bond. Raises ProbeError.
+    """Read what the kernel shows of a bond. Raises ProbeError.
 
-    Of links it asks for what the bond's own file tells to the privileged only.
+    Of links it asks for what the bond's own file shows to the privileged only.
     """
     try:
         found = model.bond(name, text)
@@ -111,7 +111,7 @@ def _with_history(memory: dict[str, Any], bond: Bond, uptime: float) -> Bond:
 def _most(memory: dict[str, Any], what: str, now: Iterable[str]) -> list[str]:
     """Name what was there when most of it was: the bonds, or the links of one.
 
-    ``memory`` keeps it, so that it is told until as many are there again, whatever they are called.
+    ``memory`` keeps it, so that it is reported until as many are there again, whatever they are called.
     """
     kept, there = own(memory, _MOST_OF).get(what), sorted(now)
     before = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []

@@ -1,4 +1,4 @@
-"""What the kernel tells of a host: which disks are looked at, and all that has been counted."""
+"""What the kernel shows of a host: which disks are looked at, and all that has been counted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ALL = "cpu"  # the name of all processors together
 _BUSY = frozenset(("user", "nice", "system", "irq", "softirq", "steal"))
 _IN_MEMORY = re.compile(r"(loop|ram|zram|fd|sr)\d+(p\d+)?")  # and what is no disk to a database
 _PARTITION = re.compile(r"(.*\d)p\d+|(.*\D)\d+")  # nvme0n1p1, cciss/c0d0p1, sda1
-# The kernel tells the milliseconds of disks as 32 bits, on 64-bit processors too (%u in diskstats_show of
+# The kernel shows the milliseconds of disks as 32 bits, on 64-bit processors too (%u in diskstats_show of
 # block/genhd.c): they begin again after 50 days of work, that of a queue of 275 requests after 4 hours.
 _TURN = 1 << 32
 _TURNS = "turns"
@@ -38,7 +38,7 @@ _OTHERS = ("reads", "writes", "sectors_read", "sectors_written")
 
 
 class Snapshot(NamedTuple):
-    """What the kernel tells at one moment, and has counted since another; None: it does not."""
+    """What the kernel shows at one moment, and has counted since another; None: it does not."""
 
     look: Look
     disks: Mapping[str, Disk] | None
@@ -60,7 +60,7 @@ class Missing(NamedTuple):
 def chosen(
     patterns: Sequence[re.Pattern[str]], directories: Sequence[str]
 ) -> tuple[dict[str, str] | None, list[ProbeError]]:
-    """Choose the disks that patterns fit to, and those below directories; tell what of that is not here.
+    """Choose the disks that patterns fit to, and those below directories; report what of that is not here.
 
     The disks have the directories that they are chosen for, or "". None: all disks.
     """
@@ -85,7 +85,7 @@ def chosen(
 
 
 def _there() -> list[str] | None:
-    """Name all disks; None: the kernel does not tell them, which is told of everything that it does not."""
+    """Name all disks; None: the kernel does not show them, which is reported of all that it does not show."""
     try:
         return sorted(kernel.disks())
     except (OSError, ValueError, TypeError):

@@ -76,7 +76,7 @@ def confirmed(
     """Give the same readings, those not confirmed that are critical for too few looks in a row yet.
 
     ``memory`` keeps their number, by label; a look that is the last one ``again`` does not count, nor does
-    one that tells nothing of a label.
+    one that shows nothing of a label.
     """
     streaks = Streaks(memory, "critical", again=again)
     return [_confirmed(reading, streaks, rules) for reading in readings]
@@ -100,7 +100,7 @@ def stuck(memory: dict[str, Any], loads: Iterable[DiskLoad], uptime: float, *, a
 
     Their await is not measured, for the kernel counts the time of a request when it is completed; nor does a
     queue of requests that never end show in aqu-sz. A disk that works takes milliseconds for a request, one
-    that has to spin up some seconds; the SCSI layer gives a request up after 30 s (Linux, SD_TIMEOUT in
+    that has to spin up some seconds; the SCSI layer abandons a request after 30 s (Linux, SD_TIMEOUT in
     sd.h), an NVMe disk too (nvme_core.io_timeout), and tries again.
 
     ``memory`` keeps since when, by the host's ``uptime``. A look that is the last one ``again`` is not one

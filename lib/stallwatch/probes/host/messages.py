@@ -26,7 +26,7 @@ _WORKING = 10.0  # per cent: a processor that waits less than this for disks wai
 
 
 def readings(host: Activity, labelled: Iterable[str]) -> list[Reading]:
-    """Give all quantities that are known, in the order in which they are told.
+    """Give all quantities that are known, in the order in which they are shown.
 
     ``labelled`` are the disks with perfdata of their own.
     """

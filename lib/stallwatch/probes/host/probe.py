@@ -1,4 +1,4 @@
-"""One run: choose disks, look at the host, compare with the last look, say what is wrong."""
+"""One run: choose disks, look at the host, compare with the last look, report what is wrong."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Seconds after its start in which a pool still fills: by custom, as check_ndb_page_buffer has it.
 COLD = 1800.0
-_ONE_CONNECTION = (1203, 1226)  # what a server says to an account that may have one only
+_ONE_CONNECTION = (1203, 1226)  # what a server answers to an account that may have one only
 _PAGES = {name: f"Innodb_buffer_pool_pages_{name}" for name in ("total", "free", "data", "dirty")}
 _TEXTS = (
     "Innodb_buffer_pool_dump_status",

@@ -30,9 +30,9 @@ _HISTORY = "trx_rseg_history_len"
 _PENDING = tuple(f"Innodb_{of}_pending_{what}" for of in ("os_log", "data") for what in ("fsyncs", "writes"))
 MOST_ROWS = 20  # that are waited for and whose holders are asked for, those with most waiters first
 _MOST_FOLLOWED = 500  # transactions whose holders are asked for, to find the head of a chain
-_MOST_SUSPECTS = 4  # one of whom has the row, where nothing tells pairs
+_MOST_SUSPECTS = 4  # one of whom has the row, where nothing shows pairs
 _TRIES = 3  # to see the head of a queue that moves
-_CACHED = 0.11  # seconds: the server keeps what INNODB_TRX has told for 0.1 s (MySQL, MariaDB)
+_CACHED = 0.11  # seconds: the server keeps what INNODB_TRX has shown for 0.1 s (MySQL, MariaDB)
 _LONGEST = 1.5  # seconds that the server may take for one statement of the costly look
 _MOST_IDLE = 20  # heads of which is asked since when they are idle
 # Of MariaDB: nothing else shows that a transaction that a connection has is prepared. It needs no privilege.
@@ -90,7 +90,7 @@ class Details(NamedTuple):
 
 
 class Collector:
-    """The statements of one run. Raises a ProbeError if the server does not tell whether anybody waits."""
+    """The statements of one run. Raises a ProbeError if the server does not show whether anybody waits."""
 
     def __init__(self, server: Server, run: Run) -> None:
         self.asking = Asking(server, run.trace)
@@ -185,7 +185,7 @@ class Collector:
     def _for_rows(
         self, waiting: Waiting, groups: Sequence[Sequence[Transaction]]
     ) -> tuple[Waiting, list[Wait], list[int]]:
-        """Ask of each row for whom the one waits that has waited for longest; give also who is not told of.
+        """Ask of each row for whom the one waits that has waited for longest; return also who is not shown.
 
         A queue that moves is no wait here: who had the row when its transactions were listed has it no more.
         Where there are more transactions than were listed, those that hold rows are asked for.

@@ -1,10 +1,10 @@
 """Who is at the head of all waiting, and for how long that has blocked others without a break.
 
-A wait tells little: a single one for a row ends after innodb_lock_wait_timeout, and its successor begins;
+A wait shows little: a single one for a row ends after innodb_lock_wait_timeout, and its successor begins;
 and who waits for long in a queue that moves may be blocked by a head of a moment ago. So it is the head that
 counts. Three things are certain: a head that is idle has had its locks since before it became idle, so it has
-blocked others as long as both last: who waits for a row, as INNODB_TRX tells the wait itself, and who waits
-to open a table, which a statement does first. (Of a definition, and of a COMMIT, the process list only tells
+blocked others as long as both last: who waits for a row, as INNODB_TRX shows the wait itself, and who waits
+to open a table, which a statement does first. (Of a definition, and of a COMMIT, the process list only shows
 since when the statement runs.) The same transaction, or the same statement, that was the head at the last
 look, too, has blocked others since then. So has the holder of a table for which one and the same statement
 waited at both looks, as later requests for a table queue behind that statement. (Requests for a row do not
@@ -57,7 +57,7 @@ class Head(NamedTuple):
 
     @property
     def is_proven(self) -> bool:
-        """Whether a table of the server says that it holds what others wait for."""
+        """Whether a table of the server shows that it holds what others wait for."""
         return any(one.certain for one in self.waits)
 
     @property
@@ -67,7 +67,7 @@ class Head(NamedTuple):
 
     @property
     def are_suspects(self) -> bool:
-        """Whether one of several has what others wait for, and nothing tells which.
+        """Whether one of several has what others wait for, and nothing shows which.
 
         Of several rows that are waited for each may have one.
         """
@@ -107,7 +107,7 @@ class Memory:
     def seconds(self, key: str, lasts: float | None) -> float:
         """Return for how long it has been seen. ``lasts``: what it does has begun so many seconds ago.
 
-        None: the key says that it is the same.
+        None: the key shows that it is the same.
         """
         self._seen.add(key)
         seconds = self._since.seconds(key)
@@ -126,7 +126,7 @@ def heads(waiting: Waiting, details: Details, memory: Memory) -> list[Head]:
     """Return who blocks others, who has done so for longest first."""
     transactions = {one.process: one for one in waiting.transactions}
     if sum(one.is_detached for one in waiting.transactions) > 1:
-        del transactions[0]  # which of them it is nothing tells
+        del transactions[0]  # nothing shows which of them it is
     found = []
     for connection in details.graph.heads():
         if connection in details.unexplained:  # it waits itself, nobody knows for whom
@@ -190,7 +190,7 @@ def _look(
 
 
 def _unbroken(first: Sequence[Wait], details: Details) -> float:
-    """Return for how long one has waited to open a table that the head has, as a table of the server says."""
+    """Return for how long one has waited to open a table of the head, as a table of the server shows it."""
     direct = (details.processes.get(one.waiting) for one in first if one.certain and not one.queued)
     return max((one.seconds for one in direct if one and opens_a_table(one)), default=0.0)
 

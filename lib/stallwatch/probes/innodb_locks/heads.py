@@ -239,7 +239,7 @@ def _waiting(found: Found, head: Head) -> str:
 
 
 def how_to_find(found: Found, waits: Process | None) -> list[str]:
-    """Return where the holder can be found, and what would tell it."""
+    """Return where the holder can be found, and what would show it."""
     of_it = kind(waits) if waits and not waits.state.startswith(TABLE_LEVEL) else ""
     known = list(_to_know(found, hangs=of_it == SERVER)) if of_it else []
     if of_it == USER:

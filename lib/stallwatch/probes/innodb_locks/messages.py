@@ -197,7 +197,7 @@ def _latest(found: Found) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _deadlock_before(found: Found) -> Iterator[Fault]:
-    """Show the latest deadlock of a day, of which the server does not tell whether it was one of many."""
+    """Show the latest deadlock of a day, of which the server does not show whether it was one of many."""
     if not found.deadlock or not found.deadlock_at or not 0 <= found.deadlock_at[1] <= _DAY:
         return
     whose, _, more = _latest(found)

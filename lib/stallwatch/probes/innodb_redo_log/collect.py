@@ -1,4 +1,4 @@
-"""What is asked, several times: the redo log's age is a saw-tooth, of which one look says nothing.
+"""What is asked, several times: the redo log's age is a saw-tooth, of which one look shows nothing.
 
 And which of InnoDB's metrics counts waits for the redo log. Not Innodb_log_waits: that is of the log buffer,
 and stays 0 while all writers wait for the redo log. None of the metrics is enabled by default.
@@ -49,7 +49,7 @@ _AGE = ("log_lsn_checkpoint_age",)
 _TEXTS = 2  # of SHOW ENGINE INNODB STATUS in one look: it is the load that the article warns of
 _BUDGET = 2.0  # seconds that one may take
 _AGE_METRIC = "SET GLOBAL innodb_monitor_enable = 'log_lsn_checkpoint_age', which shows it at no cost"
-_LACKING = (DeniedError, MissingTableError)  # a server that will not or cannot tell, whenever it is asked
+_LACKING = (DeniedError, MissingTableError)  # a server that will not or cannot answer, whenever it is asked
 
 
 class Counter(NamedTuple):
@@ -100,7 +100,7 @@ def counter(flavour: Flavour) -> Counter:
 
 
 class Samples:
-    """The looks of one run at one server; raises a ProbeError if that does not tell its settings."""
+    """The looks of one run at one server; raises a ProbeError if that does not show its settings."""
 
     def __init__(self, server: Server, run: Run) -> None:
         self._asking = Asking(server, run.trace)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql_query.queries import Query
     from stallwatch.sources.mysql.server import Server
 
-ENOUGH = 2  # runs that fail: more of them would tell nothing new
+ENOUGH = 2  # runs that fail: more of them would show nothing new
 _LEAST = 0.2  # seconds: with less time no other run is begun
 _CLEARLY = 2  # times as long as the slowest
 _MORE = 1.1  # times a limit is seen to be more
@@ -91,7 +91,7 @@ class Runs:
                 self.log_in_failed = error
 
     def _run(self) -> bool:
-        """Run it once, and tell whether to go on."""
+        """Run it once, and return whether to go on."""
         begun, left = time.monotonic(), self._time_left()
         try:
             session = self._session = self._session or self._begun()
@@ -154,7 +154,7 @@ class Runs:
         self._session = None  # not before: whoever ends this run meanwhile has the statement ended
 
     def _end(self, session: Session, since: float, deadline: Deadline) -> str:
-        """End the statement of a session on the server; say why it may still run, "" if it does not."""
+        """End the statement of a session on the server; return why it may still run, "" if it does not."""
         if self.query.writes:
             return "a statement that may write is not ended"
         if (fastest := min(self.log_ins)) > self._to_end:

@@ -43,7 +43,7 @@ class Running(NamedTuple):
 
 
 def end(connect: Callable[[Deadline], Server], running: Running, deadline: Deadline) -> str:
-    """End it by ``deadline``; say why it may still run, "" if it does not."""
+    """End it by ``deadline``; return why it may still run, "" if it does not."""
     if not running.at:
         return "the server does not name its connection"
     try:

@@ -84,7 +84,7 @@ check.examples(
 
 
 def findings(options: Namespace, run: Run) -> Iterator[Finding]:
-    """Run the query, and tell what came of it."""
+    """Run the query, and report the result."""
     from stallwatch.findings import State
     from stallwatch.probes.mysql_query import probe
     from stallwatch.probes.mysql_query.collect import Plan

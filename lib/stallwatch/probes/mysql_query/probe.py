@@ -1,4 +1,4 @@
-"""One run of the check: ask the query as often as is wanted, judge the answers, say what came of them.
+"""One run of the check: run the query as often as is wanted, judge the answers, report the result.
 
 Slow is what is slow more than once; wrong is another answer than the expected one, or none.
 """

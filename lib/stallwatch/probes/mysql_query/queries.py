@@ -37,7 +37,7 @@ _LIMITS = "SET SESSION {of_statements}, lock_wait_timeout = {whole}, innodb_lock
 _READ_ONLY = "SET SESSION TRANSACTION READ ONLY"
 _BEGIN, _END = "START TRANSACTION READ ONLY", "COMMIT"
 _TO_END = 1.0  # seconds that it has at least
-# MariaDB has no server_uuid. When it was started tells apart two that were copied, with their names.
+# MariaDB has no server_uuid. The time of its start distinguishes two that were copied, with their names.
 _IDENTITY = (
     "SELECT CONNECTION_ID() AS connection, USER() AS user,"
     " CONCAT_WS(' ', @@server_uuid, @@hostname, @@port) AS server, 0 AS started"
@@ -61,7 +61,7 @@ class Query(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """How long one run took, and what ``Skimmed`` tells; ``cut``: we gave up on it then."""
+    """How long one run took, and what ``Skimmed`` has; ``cut``: we gave up on it then."""
 
     seconds: float
     rows: int | None = None
@@ -144,7 +144,7 @@ class Session:
             raise self._unanswered(f"has not answered within {waited}") from None
 
     def _answer_anew(self) -> None:
-        """Let no answer come from the query cache, which tells nothing of how fast the query is."""
+        """Let no answer come from the query cache, which shows nothing of how fast the query is."""
         try:
             self._order("SET SESSION query_cache_type = OFF")
         except MysqlError as error:
@@ -176,7 +176,7 @@ class Identity(NamedTuple):
 
 
 def identity(server: Server, within: float) -> Identity | None:
-    """Ask for it; None: the server, or what is before it, does not tell.
+    """Ask for it; None: the server, or what is before it, does not show it.
 
     Raises a MysqlError if the connection is of no more use.
     """

@@ -1,4 +1,4 @@
-"""Whether a statement only reads, and ends in time, as far as its text tells.
+"""Whether a statement only reads, and ends in time, as far as its text shows.
 
 The server's read-only transaction stops what a function called in it does to tables. It does not stop SELECT
 ... INTO OUTFILE, HANDLER, or a CALL that has something to return first (MySQL 9.7.2, MariaDB 10.11.14); nor
@@ -6,7 +6,7 @@ what a function does to settings, replication, keys or locks. So a function is t
 only, or a stored function that is named with its schema: one with SET GLOBAL in it is not seen.
 
 Optimizer hints that steer the plan leave the server's time limit alone. SET_VAR(max_execution_time=0) does
-not, nor does MAX_EXECUTION_TIME with a long time; RESOURCE_GROUP gives a statement another share of the
+not, nor does MAX_EXECUTION_TIME with a long time; RESOURCE_GROUP assigns a statement another share of the
 processors. A hint that is not known may be one of a later version (MariaDB has hints from 12.0 on). MySQL
 9.7.2 takes a comment for a hint only right behind the verb; SET_VAR is for one variable.
 """

@@ -95,7 +95,7 @@ class Diagnosis:
     def _variable(self, wanted: Wanted, ranges: Mapping[str, Range]) -> Iterator[Finding]:
         name = self._name(wanted.name)
         if self._is_unknown(name):
-            return  # the first look; why is told once for all
+            return  # the first look; the reason is reported once for all
         self._run.judge_by(name, ranges)
         yield self._reading(name)
 
@@ -231,7 +231,7 @@ def turned_away(error: UnreachableError, memory: dict[str, Any], confirm: int, *
     """Judge a log-in that was refused: CRITICAL after ``confirm`` looks in a row, a WARNING before.
 
     The looks count together with those that are let in and see others turned away. Raises the ``error`` if
-    it says anything else.
+    it is any other.
     """
     if error.number != TOO_MANY:
         raise error

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 COUNTER, GAUGE, UNKNOWN = "counter", "gauge", "unknown"
 
-# The manuals tell of these as of families: how often a statement, a handler's function, a feature was used,
+# The manuals describe these as families: how often a statement, a handler's function, a feature was used,
 # how often something could not be instrumented, what the NDB API did.
 _COUNTING = (
     "Com_", "Feature_", "Handler_", "Connection_errors_", "Ndb_api_", "option_tracker_usage:", "Count_hit_",

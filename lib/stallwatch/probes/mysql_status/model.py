@@ -55,7 +55,7 @@ class Measured:
         return [name for name in self.answer.look.counts if name not in grown and self.kind(name) == COUNTER]
 
     def _tells_of_flush(self) -> bool:
-        """Whether it says so itself, as MariaDB and MySQL until 8.0 do."""
+        """Whether the server shows that counters were flushed, as MariaDB and MySQL until 8.0 do."""
         if not self.interval or _SINCE_FLUSH not in self.answer.look.counts:
             return False
         grown = self.interval.counts.get(_SINCE_FLUSH)
@@ -108,7 +108,7 @@ class Measured:
 
 
 class Limit(NamedTuple):
-    """A number with its meaning, and the ranges that hold unless the user gives others."""
+    """A number with its meaning, and the ranges that hold unless the user sets others."""
 
     name: str
     what: str
@@ -159,7 +159,7 @@ class Facts(NamedTuple):
 
         Measured: Threads_running of MariaDB 10.11.19 has in it the appliers, slave_parallel_threads of them
         even if they have nothing to do, and the event scheduler; of MySQL 9.7.2 the scheduler alone. Threads
-        that send the binary log run, too: MariaDB tells how many.
+        that send the binary log run, too: MariaDB shows how many.
         """
         own = float(self.variables.get("event_scheduler", "") == "ON")
         if self.mariadb:

@@ -135,7 +135,7 @@ def _refuse_excluded(chosen: Selection) -> None:
 
 
 def _kinds(options: Namespace) -> dict[str, str]:
-    """Give what the user says of variables, by name in small letters."""
+    """Return what the user sets for variables, by name in small letters."""
     kinds = {name.lower(): "gauge" for name in options.gauge}
     for name in options.counter:
         if name.lower() in kinds:

@@ -54,7 +54,7 @@ def findings(
     collector = Collector(server, memory, chosen.kinds, sample=sample, reference=reference)
     measured = collector.server(run.deadline, so_far)
     so_far(measured)
-    asking = Asking(server, run.trace)  # last: that it does not say how it is set up costs no numbers
+    asking = Asking(server, run.trace)  # last: if it does not show its settings, that costs no numbers
     facts = Facts(measured, variables(asking, VARIABLES), _processors(server))
     diagnosis = Diagnosis(facts, chosen, run)
     judged = [*diagnosis.by_user(), *_summary(facts)]

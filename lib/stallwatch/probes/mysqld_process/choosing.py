@@ -1,7 +1,7 @@
 """Which process is meant: by a pid file, a port or a data directory, or because there is no other.
 
 The kernel shows to root and to the user of a process alone where it works and what it has open. Where that
-does not tell which of several is meant, nobody guesses.
+does not show which of several is meant, nobody guesses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _AS_ITS_USER = "run this as the server's user, by sudo (see sudoers.d/stallwatch
 
 
 class NotThereError(Exception):
-    """The process that is meant does not run; the message says so to a person."""
+    """The process that is meant does not run; the message is for a person."""
 
     def __init__(self, what: str, why: str = "", advice: str = "") -> None:
         super().__init__(what)
@@ -62,9 +62,9 @@ class Wanted(NamedTuple):
 
 
 def choose(wanted: Wanted, likeness: Callable[[Running], int] = lambda _: 0) -> Running:
-    """Find the one process that is meant; ``likeness`` tells how much one is like a server that is asked.
+    """Find the one process that is meant; ``likeness`` returns how much one is like a server that is asked.
 
-    Raises NotThereError, or a ProbeError where that cannot be told.
+    Raises NotThereError, or a ProbeError where that is not known.
     """
     try:
         return _chosen(wanted, processes.running(wanted.programs), likeness)

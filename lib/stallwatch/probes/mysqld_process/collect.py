@@ -1,4 +1,4 @@
-"""What the kernel tells of a process, its log of its threads, and what is remembered of it."""
+"""What the kernel shows of a process, its log of its threads, and what is remembered of it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def roles(snapshot: Snapshot) -> dict[int, Role]:
     """Return what each thread is called, by its id.
 
     All threads of ndbmtd are called ndbmtd. MySQL 9.7 names most threads, older ones none (15 bytes:
-    "ib_log_writer", "connection"); performance_schema knows them all. MariaDB 10.11 names none, and tells
+    "ib_log_writer", "connection"); performance_schema knows them all. MariaDB 10.11 names none, and shows
     those of connections in its process list.
     """
     return {one.id: _numbered(one.name) for one in snapshot.threads}
@@ -66,14 +66,14 @@ def _numbered(name: str) -> Role:
 
 
 def exact_roles(snapshot: Snapshot, directory: str | None, server: QueriedServer | None) -> dict[int, Role]:
-    """Return what each thread does, by its id, as far as a log or the server tells it."""
+    """Return what each thread does, by its id, as far as a log or the server shows it."""
     if snapshot.process.name in DATA_NODES:
         return _roles_in_log(snapshot.process.pid, directory)
     return server.roles() if server else {}
 
 
 def _roles_in_log(pid: int, directory: str | None) -> dict[int, Role]:
-    """Read them in the log of a data node, which tells once, at each start, which is which."""
+    """Read them in the log of a data node, which shows once, at each start, which is which."""
     directory = directory or processes.directory_of(pid)
     found = re.findall(_ROLE, start_of(pid, directory)) if directory else []
     return {

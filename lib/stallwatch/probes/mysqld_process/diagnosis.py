@@ -35,7 +35,7 @@ MANY = 50.0  # connections per second: the article has 60 to 100
 FAULTS = 10_000.0  # per second, which take 4 % of a processor: fewer are not worth a word
 SHARE = 20.0  # per cent of the processor time, which is system time: the article has 67
 # Page faults of a connection for each page of a buffer: 1 where it is mapped, 0.12 at most where it is not.
-# A connection that needs two is not told from one that needs something else.
+# A connection that needs two is not distinguished from one that needs something else.
 FEWEST, MOST = 0.8, 1.25
 
 
@@ -84,7 +84,7 @@ def descriptors(snapshot: Snapshot, run: Run, *, lasting: bool) -> Iterator[Find
 
     ``lasting``: they are critical, and were at the look before. In the first look a critical limit counts if
     the user gave it. Where they are not for us to see, the slots that the kernel keeps for them are as many
-    or more; if these do not tell either, that is an aside, but UNKNOWN if the user gave a limit.
+    or more; if these show nothing either, that is an aside, but UNKNOWN if the user set a limit.
     """
     if snapshot.descriptors is not None:
         yield Reading("open_descriptors", snapshot.descriptors, "", in_table=True, most=snapshot.limit)
@@ -120,7 +120,7 @@ def starts(snapshot: Snapshot, last: LastProcess | None) -> Iterator[Fault]:
 
 
 def read_buffer(interval: Interval, use: Use, size: float) -> Iterator[Fault]:
-    """Show that a large read_buffer_size is mapped anew for each connection, if all that was counted says so.
+    """Show that a large read_buffer_size is mapped anew for each connection, if all counts show it.
 
     ``size`` in bytes. The article is "Read Buffer performance hit".
 
@@ -138,7 +138,7 @@ def read_buffer(interval: Interval, use: Use, size: float) -> Iterator[Fault]:
       time too.
     - 64M are mapped by default: 16385 minor faults and 57 ms of system time for each.
 
-    So the size says nothing, the system time little (a scan of MyISAM in MySQL 9.7.2 is 65 % system time,
+    So the size shows nothing, the system time little (a scan of MyISAM in MySQL 9.7.2 is 65 % system time,
     with no page fault), but that each connection has as many page faults as its buffer has pages does: no
     fewer, and no more, which others cause (large values, sort buffers, temporary tables, a buffer pool that
     fills).

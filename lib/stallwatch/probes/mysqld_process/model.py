@@ -83,7 +83,7 @@ class Use(NamedTuple):
 
     @property
     def together(self) -> float:
-        """All of it, as ``top`` tells it."""
+        """All of it, as ``top`` shows it."""
         return self.user + self.system
 
     @property
@@ -93,7 +93,7 @@ class Use(NamedTuple):
 
 
 class Role(NamedTuple):
-    """What a thread does; ``which`` tells it from others that do the same."""
+    """What a thread does; ``which`` distinguishes it from others that do the same."""
 
     name: str
     which: str = ""

@@ -33,7 +33,7 @@ def findings(
 ) -> Iterator[Finding]:
     """Judge the process that is meant; ``server`` is asked, too, and afterwards knows why it was lost.
 
-    Raises a ProbeError if it cannot be told which process is meant, or no time is left for a sample.
+    Raises a ProbeError if it is not known which process is meant, or no time is left for a sample.
     """
     try:
         yield from _findings(wanted, server, options, run, memory)

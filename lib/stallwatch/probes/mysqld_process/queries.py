@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql.server import Server
     from stallwatch.sources.processes import Running
 
-# Which of its threads serves us: MariaDB tells everybody.
+# Which of its threads serves us: MariaDB shows it to everybody.
 _THREAD = Statement(
     "SELECT TID AS thread FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()",
 )
@@ -45,7 +45,7 @@ _CERTAIN, _AS_OLD, _ANOTHER = 2, 1, 0
 
 
 class QueriedServer:
-    """What a server tells of itself; nothing where it does not answer."""
+    """What a server shows of itself; nothing where it does not answer."""
 
     def __init__(self, connect: Callable[[], Server], trace: Callable[[str], None]) -> None:
         self._asking: Asking | None = None
@@ -61,7 +61,7 @@ class QueriedServer:
         return self._lost or (self._asking.lost if self._asking else None)
 
     def missing(self) -> Mapping[str, str]:
-        """Return what it does not tell, by the privilege that is missing."""
+        """Return what it does not show, by the privilege that is missing."""
         return self._asking.missing if self._asking else {}
 
     def close(self) -> None:

@@ -26,7 +26,7 @@ class Filling(NamedTuple):
     alerting: Sequence[Use]  # those that a threshold alerts on
     paces: Mapping[int | str, float]  # at which it grows, per second, by what it is of, where that is clear
     confirmed: bool  # False: critical for the first time, and the next look may be good
-    ends: Mapping[int | str, float] = {}  # per cent at which it is full, where the cluster has told
+    ends: Mapping[int | str, float] = {}  # per cent at which it is full, where the cluster has shown it
     bound: tuple[float, float] | None = (
         None  # seconds until the fullest is full, where a checkpoint empties it
     )

@@ -1,4 +1,4 @@
-"""What can fill up, what happens then and what helps; and how much of it is used, as data nodes tell."""
+"""What can fill up, what happens then and what helps; and how much of it is used, as data nodes show it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOGS = """
 """
 # information_schema.files is what the view ndbinfo.files (8.0.29) reads, too, is there in all versions, and
 # answers within 4 ms instead of 47 (NDB 9.7.2). Until 7.6 it has each file once per data node, named in
-# "extra"; later, what one data node says of it.
+# "extra"; later, what one data node shows of it.
 _FILES = """
     SELECT tablespace_name AS name, extra AS node, SUM(free_extents) AS free, SUM(total_extents) AS total,
         COUNT(free_extents) AS told, COUNT(*) AS files, MAX(extent_size) AS extent_size
@@ -45,14 +45,14 @@ class Subject(NamedTuple):
     why: str  # the cause, or as that is not known, in short what happens
     advice: str
     helps: str  # what else does, or what that takes
-    end: float = 100.0  # per cent at which it is full, unless the cluster says otherwise
-    heals: bool = False  # it goes up and down by itself: its trend tells nothing, nor does one look
+    end: float = 100.0  # per cent at which it is full, unless the cluster shows another one
+    heals: bool = False  # it goes up and down by itself: its trend shows nothing, nor does one look
     memory_type: str = ""  # in ndbinfo.memoryusage; "": it is not there
 
 
 # Measured on NDB 9.7.2, with the default MinFreePct = 5: inserts begin to fail at 94.9 %, as soon as a
 # statement needs more pages than are left, and all do at 95.0 %; updates in place go on. Deleted rows give
-# their pages back at once. A cluster log of the same version tells of 80, 90, 99 and 100 % alone.
+# their pages back at once. A cluster log of the same version reports 80, 90, 99 and 100 % alone.
 DATA_MEMORY = Subject(
     "data_memory",
     "data memory",
@@ -115,9 +115,9 @@ class Use(NamedTuple):
 
 
 class Queries:
-    """The statements of one run; ``problems`` say of which data nodes and tablespaces it is not known.
+    """The statements of one run; ``problems`` name the data nodes and tablespaces of which it is not known.
 
-    Each gives what is used most first, and raises a ProbeError if that cannot be asked.
+    Each returns what is used most first, and raises a ProbeError if that cannot be asked.
     """
 
     def __init__(self, ndbinfo: Ndbinfo, cluster: Cluster) -> None:
@@ -171,7 +171,7 @@ class Queries:
         return {}
 
     def _of_nodes(self, rows: Sequence[Row], table: str) -> list[Use]:
-        """Take what started data nodes say, each for itself: one that starts is still being filled."""
+        """Take what started data nodes show, each for itself: one that starts is still being filled."""
         started = set(self._cluster.started)
         uses: dict[int, Use] = {}
         untold = []

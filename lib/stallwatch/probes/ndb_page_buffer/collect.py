@@ -97,7 +97,7 @@ class Snapshot(NamedTuple):
     cluster: Cluster
     counts: dict[int, Counts]  # since a node's start, by node
     since: Callable[[int, Counts], Interval]  # what of it is since the look before, or raises NoIntervalError
-    problems: list[ProbeError]  # nodes that do not tell
+    problems: list[ProbeError]  # nodes that do not show it
     is_first: bool = False  # there was no look before
     is_sample: bool = False  # the look before was in this run
 
@@ -140,7 +140,7 @@ def _silent(ndbinfo: Ndbinfo, cluster: Cluster, counts: dict[int, Counts]) -> li
 def _counters(ndbinfo: Ndbinfo) -> dict[int, Counts]:
     """Give the counters of all nodes, each the sum of so many INSTANCES of the node.
 
-    Raises a ProbeError, which says why there are none.
+    Raises a ProbeError with the reason why there are none.
     """
     return {
         whole(row, "node_id"): {name: float(number(row, name)) for name in (*COUNTERS, INSTANCES)}

@@ -43,7 +43,7 @@ class HitRatio(NamedTuple):
 
     @property
     def is_excused(self) -> bool:
-        """Whether a low ratio says nothing on the size of the buffer."""
+        """Whether a low ratio shows nothing on the size of the buffer."""
         return self.is_cold or self.traffic.waits_for != READS
 
     @property
@@ -130,7 +130,7 @@ def _traffic(seconds: float, counts: Mapping[str, float]) -> Traffic:
 
 
 def _not_comparable(interval: Interval) -> str:
-    """Return why an interval tells nothing: rows may be missing without an error while a data node ends."""
+    """Return why an interval shows nothing: rows may be missing without an error while a data node ends."""
     if interval.counts.get(INSTANCES) != 0:
         return "the number of threads that show their page buffer has changed"
     return "" if len(interval.counts) > len(COUNTERS) else "counters have been reset"

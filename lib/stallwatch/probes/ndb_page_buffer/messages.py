@@ -135,7 +135,7 @@ def _unknown_yet(reasons: Mapping[str, list[int]], *, is_first: bool, is_sample:
 def _all_nodes(
     totals: Mapping[int, Traffic], intervals: Mapping[int, Traffic], evidence: Evidence
 ) -> Reading:
-    """Count the nodes that tell of their page buffer, with a table of all that they tell."""
+    """Count the nodes that show their page buffer, with a table of all that they show."""
     rows = tuple(_row(node, total, intervals.get(node), evidence) for node, total in totals.items())
     what = f"{plural(len(rows), 'data node')} showed the page buffer"
     return Reading("data_nodes", len(rows), what=what, table=Table(_COLUMNS, rows))

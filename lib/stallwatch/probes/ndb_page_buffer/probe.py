@@ -1,4 +1,4 @@
-"""One run: collect, diagnose, ask for evidence where something is wrong, say it."""
+"""One run: collect, diagnose, look for evidence where something is wrong, report it."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ and it may come again. So with the default nobody is ever seen to wait for 5 s: 
 is seen with any is a row that somebody waits for right now, and for how long that has been locked. Both are
 looked at: whoever holds a row for 5 s that is wanted makes others fail.
 
-Whom an operator is told to KILL (all of it seen on 9.7.2): the head of all that wait, never one who waits
+Whom the next step names for KILL (all of it seen on 9.7.2): the head of all that wait, never one who waits
 itself, as a scan does without an outstanding operation, one who shares a row and wants it alone, or one who
 holds what others want while it waits for a third; and only a client whose connection has slept for a while.
 A data node calls a transaction inactive that asks nothing of it, though its statement may be at work.

@@ -177,7 +177,7 @@ def _by_row(locks: Iterable[Lock]) -> dict[tuple[int, ...], dict[int, float]]:
 class Diagnosis:
     """What was found so far, more after each statement.
 
-    ``alerts`` says whether a threshold of that name alerts on a value.
+    ``alerts`` returns whether a threshold of that name alerts on a value.
     """
 
     def __init__(

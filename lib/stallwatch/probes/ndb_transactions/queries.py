@@ -3,7 +3,7 @@
 With 20,000 rows locked (NDB 9.7.2, two data nodes, two processors) cluster_transactions takes 40 ms, as it
 does without; cluster_locks and cluster_operations have 40,000 rows then and take 0.5 to 1.5 s, whatever is
 filtered: ndbinfo has no indexes. With 256 rows at a time it is 0.2 to 0.6 s. mysqld spends 0.3 s of processor
-time on that, each data node 0.2 s. So the number of operations in cluster_transactions tells what reading the
+time on that, each data node 0.2 s. So the number of operations in cluster_transactions shows what reading the
 locks will cost.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Made = TypeVar("Made")
 
 MOST_OPERATIONS = 50_000  # in transactions whose locks are read
-MOST = 10  # transactions that are told apart
+MOST = 10  # transactions that are distinguished
 MOST_LOCKS = 1000  # that are read of those that are waited for, and of those that are held
 MOST_ROWS = 100  # whose holders are asked for
 _LONGEST = 3  # seconds that reading the locks may take
@@ -58,7 +58,7 @@ _LOCKS = f"""
     ORDER BY millis DESC LIMIT {MOST_LOCKS}
 """  # noqa: S608
 _THIS_ROW = f"({' AND '.join(f'{column} = %s' for column in _KEY)})"
-# An SQL node tells of its own connections alone, and of the transaction that each had last: the upper half of
+# An SQL node shows its own connections alone, and of the transaction that each had last: the upper half of
 # the id stays the same (as the views ndbinfo.server_... take it).
 _CONNECTIONS = """
     SELECT mysql_connection_id AS connection, ndb_transid >> 32 AS upper_half
@@ -120,7 +120,7 @@ class Queries:
     """The statements of one run.
 
     What is judged raises a ProbeError if it cannot be asked; of that, ``unclear`` are rows that lack a
-    number. What only explains is nothing then, and ``unseen`` says why.
+    number. What only explains is nothing then, and ``unseen`` is the reason.
     """
 
     def __init__(self, ndbinfo: Ndbinfo, uptimes: Mapping[int, float]) -> None:

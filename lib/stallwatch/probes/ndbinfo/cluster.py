@@ -50,7 +50,7 @@ class Cluster(NamedTuple):
     where: str  # the SQL node that was asked
     nodes: dict[int, Node]  # those that answer
     expected: tuple[int, ...]  # those that are configured, as far as their ids are known
-    unnamed: int = 0  # more that are missing, whose ids nobody has told
+    unnamed: int = 0  # more that are missing, whose ids are not known
 
     @property
     def configured(self) -> int:
@@ -95,7 +95,7 @@ class Cluster(NamedTuple):
 
 
 def look_at_started(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:
-    """Do as ``look``, for what started nodes tell alone; raises a ProbeError, too, if there is none."""
+    """Do as ``look``, for what started nodes show alone; raises a ProbeError, too, if there is none."""
     cluster = look(ndbinfo, memory)
     if not cluster.started:
         raise ProbeError(", ".join(aside.what for aside in cluster.asides()))
@@ -103,9 +103,9 @@ def look_at_started(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:
 
 
 def look(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:
-    """Find out who is there; ``memory`` keeps the ids of data nodes for versions that do not tell them.
+    """Find out who is there; ``memory`` keeps the ids of data nodes for versions that do not show them.
 
-    Raises ClusterDownError, or another ProbeError that says why nobody can be judged.
+    Raises ClusterDownError, or another ProbeError with the reason why nobody can be judged.
     """
     configured = ndbinfo.configured()
     nodes = {node.id: node for node in answering(ndbinfo)}
@@ -203,8 +203,8 @@ def rule_out_end(ndbinfo: Ndbinfo, cluster: Cluster) -> None:
 class Intervals:
     """The counters of all data nodes between two looks; ``now`` is seconds since the epoch.
 
-    They begin at 0 whenever a node starts. Each is told by its own uptime, in whole seconds;
-    ``history.delta`` tells what is done with it.
+    They begin at 0 whenever a node starts. Each is known by its own uptime, in whole seconds;
+    ``history.delta`` describes what is done with it.
     """
 
     def __init__(self, memory: dict[str, Any], cluster: Cluster, now: float) -> None:

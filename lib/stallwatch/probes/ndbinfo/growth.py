@@ -27,13 +27,13 @@ _APART = 300.0  # seconds between samples that are kept, or more:
 _BASE = 0.5  # of the horizon, that they are to span: what a batch adds in an hour does not go on for a day
 _EARLY = 10.0  # seconds by which a run may come early
 _OLDEST = 7 * 86400.0  # seconds, or the horizon
-_LAST = 3  # samples that tell whether it still grows
+_LAST = 3  # samples that show whether it still grows
 _CLEAR = 0.01  # of the whole, by which it has to have grown
 _LARGEST = 1e18  # bytes: more is none of ours
 _SOON = 3600.0  # seconds; what a checkpoint empties is not foreseen for longer
 _NOW = 10.0  # seconds: what is full by then is as good as full
 _HALF = 0.5  # of the whole; what is emptied before that is no danger
-_STEADY = 10.0  # paces that differ by more tell nothing
+_STEADY = 10.0  # paces that differ by more show nothing
 _AGAIN = 30.0  # seconds between samples of what fills and is emptied within minutes
 
 

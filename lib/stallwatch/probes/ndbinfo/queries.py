@@ -37,7 +37,7 @@ _VALUES = "SELECT node_id, config_value FROM ndbinfo.config_values WHERE config_
 
 
 class ClusterDownError(ProbeError):
-    """No data node is connected to the SQL node: nothing can be told of any.
+    """No data node is connected to the SQL node: nothing is known of any.
 
     That alone does not prove that the cluster is down. An SQL node loses all data nodes for some seconds
     while one of them is frozen (9.7.2).
@@ -84,7 +84,7 @@ class Ndbinfo:
     def some(self, sql: str, *arguments: object) -> list[Row]:
         """Give the rows of a statement that has some on every cluster that is up; raises why it has none.
 
-        It is asked again if nothing says why: a data node that ends may take the rows of others with it.
+        It is asked again if nothing shows why: a data node that ends may take the rows of others with it.
         """
         if rows := self.rows(sql, *arguments):
             return rows
@@ -166,7 +166,7 @@ class Ndbinfo:
         return "; ".join(str(row["Message"]) for row in self._server.rows("SHOW WARNINGS"))
 
     def _reason_for_nothing(self, sql: str, notes: str) -> ProbeError:
-        """Return why a table is empty: ndbinfo says so in a note (offline, data nodes not upgraded yet)."""
+        """Return why a table is empty: ndbinfo shows it in a note (offline, data nodes not upgraded yet)."""
         table = next(iter(re.findall(r"\bndbinfo\.(\w+)", sql)), "ndbinfo")
         said = withheld.message(notes, sql)
         nothing = f"{self.where} has no rows in ndbinfo.{table}"

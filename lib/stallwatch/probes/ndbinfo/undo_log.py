@@ -7,7 +7,7 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
-# As check_ndb_memory and check_ndb_redo_buffer say: what it is, what happens when it is full, the cause, the
+# For check_ndb_memory and check_ndb_redo_buffer: what it is, what happens when it is full, the cause, the
 # next step, what else helps.
 UNDO_LOG = (
     "undo log",

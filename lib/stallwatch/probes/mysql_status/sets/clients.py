@@ -18,7 +18,7 @@ _NEARLY = 0.85  # of max_connections
 # Bytes of read_buffer_size from which on malloc() maps memory, and the kernel zeroes it: "Read Buffer
 # performance hit" measured it with the glibc of its time.
 _MAPPED = 262_144
-# What tells that clients are turned away, all of which a log-in that is refused tells at once.
+# What shows that clients are turned away; a log-in that is refused shows all of it at once.
 TURNED_AWAY = ("Connection_errors_max_connections", "Threads_connected", "Aborted_connects")
 
 _WHO = "look at SHOW PROCESSLIST, see who holds the connections, then raise max_connections"

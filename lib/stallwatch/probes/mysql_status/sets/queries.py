@@ -59,7 +59,7 @@ def _tables(facts: Facts) -> Iterator[Limit]:
     "Optimizing your MySQL Tuning Methodology": "Maybe the tables opened is going crazy. So I tune
     table_open_cache". Tables are opened for other reasons, too (FLUSH TABLES, ALTER TABLE): only a full cache
     is too small. InnoDB's files are not among Open_files (measured: MySQL 9.7.2 has 34 descriptors open where
-    it tells 3, MariaDB 10.11.19 has 55 where it tells 32): both are counted where it tells of them.
+    it shows 3, MariaDB 10.11.19 has 55 where it shows 32): both are counted where it shows them.
     """
     names = ("Opened_tables", "Open_tables", "table_open_cache", "Table_open_cache_overflows")
     yield _cache(facts, "table", *names)
