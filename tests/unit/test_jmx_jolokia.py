@@ -406,7 +406,9 @@ def test_dates_are_asked_for_their_milliseconds():
         (answer(b"<h1>No</h1><p>", "405 x"),
          "HOST does not answer as Jolokia does, but HTTP 405 Method Not Allowed: No", "with -U"),
         (b"\x15\x03\x01\x00\x02\x02\x50\r\n", "HOST speaks TLS", "use -U https://127.0.0.1:"),
-        (answer(b""), "HOST closed the connection without a whole answer", "use https:// (--tls)"),
+        (answer(b"\x1f\x8b\x08 compressed"), "HOST does not answer as Jolokia does: no text", "with -U"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n[]",
+         "HOST sent HTTP that cannot be read", "proxy"),
         (b"220 mail.example ESMTP\r\n", "HOST does not speak HTTP: 220 mail.example ESMTP", "8778"),
         (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200,
          "HOST does not speak HTTP: got more than 100 headers", "8778"),
@@ -441,6 +443,43 @@ def test_rmi_names_an_http_port_that_waits_for_more():
     assert error.value.what == f"{where} speaks HTTP, not JMX over RMI"
     assert f"if Jolokia is there, use -U http://{where}/jolokia" in error.value.advice
     assert time.monotonic() - begun < 30
+
+
+@pytest.mark.parametrize(
+    ("octets", "what"),
+    [
+        (None, "closed the connection without a whole answer"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n[", "closed the connection without a whole answer"),
+        (b"?\r\n\r\n", "sent HTTP that cannot be read"),
+        (answer(b"<title>Log in</title>"), "does not answer as Jolokia does: Log in"),
+        (answer([{"status": 200, "value": 1}] * 2), "does not answer as Jolokia does: "),
+        (answer([]), "does not answer as Jolokia does: []"),
+    ],
+)
+def test_where_jolokia_has_answered_the_port_is_not_doubted(octets, what):
+    def reply(request, connection):
+        if b'"version"' in request:
+            return answer([VERSION])
+        connection.sendall(octets or b"")
+        raise ConnectionError
+
+    with (
+        serving(reply) as asked,
+        connect(asked) as server,
+        pytest.raises(jmx.UnreachableError, match=re.escape(what)) as error,
+    ):
+        server.names("a:*")
+    assert error.value.advice == "check whether the JVM restarts, and for a proxy in between"
+
+
+@pytest.mark.parametrize("found", [[1], ["a:b=c", None], ["nothing"], {"a:b=c": 1}, "a:b=c"], ids=repr)
+def test_names_that_are_none_are_unreadable(found):
+    with (
+        serving(agent(lambda _: told(found))) as asked,
+        connect(asked) as server,
+        pytest.raises(jmx.UnreadableError, match="no list of names came"),
+    ):
+        server.names("a:*")
 
 
 def test_a_registry_that_is_only_slow_is_asked_again(monkeypatch):

@@ -115,10 +115,10 @@ class Client:
     def names(self, pattern: str = "*:*") -> list[str]:
         """Give the object names that match, sorted."""
         found = self._one({"type": "search", "mbean": pattern}, f"the MBeans {pattern}")
-        if not isinstance(found, list):
+        if not isinstance(found, list) or not all(isinstance(one, str) and ":" in one for one in found):
             raise UnreadableError(f"the MBeans {pattern} cannot be read: no list of names came")
         self._must_be_all(found, f"the MBeans {pattern}")
-        names = sorted(map(str, found))
+        names = sorted(found)
         for name in names:
             self._kept.name(name)
         return names

@@ -37,13 +37,14 @@ if TYPE_CHECKING:
 
 MOST = 8 << 20  # bytes of an answer; names and classes of the 11 718 beans of a Cassandra 5 fit
 _TLS_ALERT = b"\x15\x03"  # what a TLS server answers to plain text
-_LONGEST = 200  # bytes of what others send
+_LONGEST, _BEGINNING = 200, 60  # bytes of what others send: of an error, of what is none
 # Of an answer that is no JSON: bytes in which the password is looked for, letters that are used.
 _SEEN, _LOOKED_AT = 1 << 16, 1 << 12
 _OK, _BAD, _DENIED, _FORBIDDEN, _NOT_FOUND = 200, 400, 401, 403, 404
 _REDIRECTS = (301, 302, 303, 307, 308)
 _NO_POST = (405, 501)  # of a server that only sends pages
-_PORT = "use https:// (--tls) if that port has TLS; Jolokia's port is usually 8778, never the JMX port"
+_PORT = "check the port: Jolokia's is usually 8778, never the JMX port"
+_BETWEEN = "check whether the JVM restarts, and for a proxy in between"  # where Jolokia has answered before
 _NO_TLS = "use http:// (no --tls) if the agent has no TLS, or check the port"
 _PATH = "use Jolokia's own URL with -U, such as http://HOST:PORT/actuator/jolokia"
 
@@ -106,6 +107,7 @@ class Agent:
         self.where = target.where
         self._target = target
         self._deadline = deadline  # of the run; each body has its own
+        self.is_jolokia = False  # as its answers have shown
         self._connection: HTTPConnection | None = None
         self._peer: _EndsInTime | None = None  # of the connection
         self._tls: ssl.SSLContext | None = None
@@ -149,6 +151,8 @@ class Agent:
 
     def _hung_up(self) -> UnreachableError:
         what = f"{self.where} closed the connection without a whole answer"
+        if self.is_jolokia:
+            return UnreachableError(what, _BETWEEN)
         return self._other_scheme() or UnreachableError(what, _PORT)
 
     def _other_scheme(self) -> UnreachableError | None:
@@ -270,6 +274,8 @@ class Agent:
         said = str(error)
         if isinstance(error, BadStatusLine) and _TLS_ALERT in said.encode("latin-1", "replace"):
             return self._as_other()
+        if self.is_jolokia or not isinstance(error, HTTPException):  # a negative length is a ValueError
+            return UnreachableError(f"{self.where} sent HTTP that cannot be read", _BETWEEN)
         return UnreachableError(f"{self.where} does not speak HTTP: {_said(said)}", _PORT)
 
     def _refused(self, response: HTTPResponse, octets: bytes) -> UnreachableError:
@@ -314,9 +320,10 @@ def forbidden(where: str, why: str) -> UnreachableError:
     return UnreachableError(f"{where} refuses access: {why}", advice)
 
 
-def not_json(where: str, octets: bytes) -> UnreachableError:
-    """Report that what came back is not from Jolokia."""
-    return UnreachableError(f"{where} does not answer as Jolokia does: {_text(octets) or 'no text'}", _PATH)
+def not_json(where: str, octets: bytes, *, before: bool = False) -> UnreachableError:
+    """Report that what came back is not from Jolokia; ``before``: an earlier answer was."""
+    what = f"{where} does not answer as Jolokia does: {shorten(_text(octets), _BEGINNING) or 'no text'}"
+    return UnreachableError(what, _BETWEEN if before else _PATH)
 
 
 def _text(octets: bytes) -> str:
@@ -332,6 +339,8 @@ def _text(octets: bytes) -> str:
     if withheld.message(text) == withheld.WITHHELD:  # also where it would be cut in the midst of a password
         return withheld.WITHHELD
     text = text[:_LOOKED_AT]
+    if re.search("[\0-\x08\x0e-\x1f]", text[:_LONGEST]):  # compressed, or in UTF-16
+        return ""
     title = re.search(r"(?is)<title[^>]*>(.*?)</title>", text)
     if title or re.search(r"(?i)</[a-z]|<!doctype", text):  # "3 <b and c> 2" is no page
         from html import unescape

@@ -129,16 +129,17 @@ class Asking:
         """Ask and take the answers apart; raises SpoiledError, TooLongError, and SilentError as ``_post``."""
         octets = self._post(questions, alone=alone)
         if octets[:1] not in (b"[", b"{"):
-            raise not_json(self.where, octets)
+            raise not_json(self.where, octets, before=self._agent.is_jolokia)
         told = parsed(octets)
         if isinstance(told, dict):
             if "status" not in told:
-                raise not_json(self.where, octets)
+                raise not_json(self.where, octets, before=self._agent.is_jolokia)
             if len(questions) > 1:
                 raise SpoiledError("the agent failed")
             told = [told]
         if len(told) != len(questions) or not all(isinstance(one, dict) for one in told):
-            raise not_json(self.where, octets)
+            raise not_json(self.where, octets, before=self._agent.is_jolokia)
+        self._agent.is_jolokia = True
         return [_answer(one) for one in told]
 
     def _post(self, questions: Sequence[Question], *, alone: bool) -> bytes:
