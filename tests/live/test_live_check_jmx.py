@@ -60,7 +60,7 @@ def test_each_quantity_has_thresholds_of_its_own(ask, jvm):
         jvm, *NUMBERS, "Int", "-w", "41", "-A", "Double", "-c", "0.05:0.2", "-A", "BoxedInteger", "-c", "0:"
     )
     assert said.status == 2
-    assert said.text == "JMX CRITICAL - Numbers BoxedInteger -1 (+1 more problem)"
+    assert said.text == "JMX CRITICAL - Numbers BoxedInteger -1 (minimum 0) (+1 more problem)"
     assert said.more == ["[WARNING] Numbers Int 42 (limit 41)"]
     assert said.perfdata == {"Numbers.Int": "42;41", "Numbers.Double": "0.1", "Numbers.BoxedInteger": "-1"}
 
@@ -144,9 +144,10 @@ def test_one_number_of_all(ask, changeable_jvm):
     )
     assert ask(changeable_jvm, *tills, "min").text == "JMX OK - Till Queue: min -1 (b), 3 beans"
     assert ask(changeable_jvm, *tills, "count", "-c", "4:").status == 2
-    assert ask(changeable_jvm, *tills, "sum", "--of", "Size").perfdata == {"Till.Queue.of_Size.sum": "25%"}
-    said = ask(changeable_jvm, *tills, "max", "--of", "Size", "--label", "fullest")
-    assert said.text == "JMX OK - fullest: max 11, 55 % of Size 20 (c), 3 beans"
+    said = ask(changeable_jvm, *tills, "sum", "--of", "Size")  # -1 is no part
+    assert (said.status, said.perfdata) == (3, {"Till.Queue.of_Size.sum": "40%"})
+    said = ask(changeable_jvm, *tills, "max", "--of", "Size", "--label", "fullest", "--missing", "ok")
+    assert said.text == "JMX OK - fullest: max 11, 55 % of Size 20 (c), 2 beans"
     none = ("-O", "shop:type=None,*", "-A", "Queue", "--aggregate", "count")
     assert ask(changeable_jvm, *none).status == 3
     assert ask(changeable_jvm, *none, "--missing", "ok").status == 0
