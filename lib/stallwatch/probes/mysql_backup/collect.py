@@ -6,7 +6,7 @@ A place is a backup, or the directory of several:
 - A directory with the signs of a whole backup (mydumper's metadata, a copied data directory) is one.
 - Files and directories with a date in their names are one each: /backup/2026-11-20, shop-20261120.sql.gz.
   Where most files have none, those without are another one, by their time.
-  Of files that differ in more than the date, one for each database say, those within a day of the newest
+  Of files that differ in more than the date, such as one for each database, those within a day of the newest
   are one.
 - Each directory in it with the signs of a whole backup is one, as /backup/full-1.
 - Else all dumps in it and below are one: a file for each table, a directory for each database.
@@ -197,7 +197,7 @@ def _whole_folders(path: str, names: Iterable[str], logs: Sequence[File]) -> Ite
         try:
             folder = backup_files.look_into(f"{path}/{name}")
         except ProbeError:
-            continue  # told as closed, if there is nothing else
+            continue  # reported as closed, if there is nothing else
         if mydumper.is_one(folder) or physical.is_one(folder):
             moment = max(file.written for file in folder.files)
             yield Candidate(name, moment, f"{path}/{name}", logs=_called(name, logs))

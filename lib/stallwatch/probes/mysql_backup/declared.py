@@ -13,7 +13,7 @@ DECLARED = Declared(
         Label("verified", "%", "how much of it was read to its end, with --verify"),
     ),
     privileges=(TABLES, BINARY_LOG),
-    services=(),  # nothing tells from the server where its backups are
+    services=(),  # the server does not show where its backups are
     panels=(
         Panel("Backups: age", ("age",)),
         Panel("Backups: size", ("size",)),

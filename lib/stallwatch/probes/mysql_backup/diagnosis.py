@@ -109,7 +109,7 @@ def _is_there(place: Place, logs: Mapping[str, int]) -> bool:
 def size_before(memory: dict[str, Any], backup: Backup) -> int | None:
     """Return the bytes of the backup of the same kind before this one, and remember this one.
 
-    None: there is none that earlier runs have seen. It is told as long as no newer backup comes.
+    None: there is none that earlier runs have seen. It stays the same until a newer backup comes.
     """
     kept = memory.setdefault(_KEPT, {})
     if not isinstance(kept, dict):

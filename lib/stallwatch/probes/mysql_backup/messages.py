@@ -42,7 +42,7 @@ def title(backup: Backup) -> str:
 
 
 def age(backup: Backup, *, now: float, known: Sequence[str], newest: bool, place: str) -> Reading:
-    """Give the headline: what is ``known`` of the backup stands in it."""
+    """Return the headline, with what is ``known`` of the backup."""
     seconds = now - backup.taken
     old = f"{_rounded(seconds)} old" if seconds >= -AHEAD else "in the future by our clock"
     what = ", ".join([title(backup), old, *known])
@@ -104,7 +104,7 @@ def missing(backup: Backup, tables: Share, absent: Sequence[Table], *, confirmed
 
 
 def tables_hidden(backup: Backup) -> Finding:
-    """Report that it cannot be told which tables are in it."""
+    """Report that its tables are not known."""
     what = f"which tables are in the {title(backup)}, is not known"
     if backup.is_sealed:
         return Fault(State.OK, what, backup.hidden)
@@ -167,14 +167,14 @@ def size_change(backup: Backup, before: float) -> Reading:
 
 
 def bytes_of(backup: Backup) -> Reading:
-    """Give its size for the perfdata."""
+    """Return its size for the perfdata."""
     return Reading(
         "size", backup.size, "B", f"{say_size(backup.size)} in {plural(len(backup.files), 'file')}"
     )
 
 
 def how_verified(backup: Backup, verified: Verified | None) -> list[str]:
-    """Tell, for the headline, how much of it was read."""
+    """Return, for the headline, how much of it was read."""
     if verified:
         what = "of its packing verified" if backup.is_sealed else "verified"
         return [f"{int(verified.percent)} % {what}"]

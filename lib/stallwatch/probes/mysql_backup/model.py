@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 AGE, MISSING, SIZE_CHANGE, DAMAGED = "age", "missing_tables", "size_change", "damaged_files"
 NONE, SAMPLE, FULL = "none", "sample", "full"  # how much of a backup is verified
-_QUIET = 600.0  # seconds without a write, after which nobody is at work on a dump that does not say so itself
+_QUIET = 600.0  # seconds without a write, after which a dump that does not show its end is at rest
 
 
 class Table(NamedTuple):
@@ -37,7 +37,7 @@ class Absent(NamedTuple):
 
 
 def by_names(holds: Callable[[Table], bool]) -> Holds:
-    """Look for tables in a backup that tells by the names of its files whether it holds a table."""
+    """Look for tables in a backup where the names of its files show whether it holds a table."""
     return lambda tables, _: Absent([table for table in tables if not holds(table)])
 
 
@@ -68,9 +68,9 @@ class Backup(NamedTuple):
     """One backup.
 
     ``taken`` is the moment of the data in it, in seconds since the epoch, or of their end where only that is
-    noted; what was made after ``begun`` need not be in it. ``finished`` is None where nothing tells;
-    ``unfinished`` says how it is known that it was not. ``holds`` tells by the names of files, and by what
-    is in those that were read, which tables are not in it; None: nothing tells.
+    noted; what was made after ``begun`` need not be in it. ``finished`` is None where nothing shows it;
+    ``unfinished`` is how it is known that it was not. ``holds`` finds by the names of files, and by what
+    is in those that were read, which tables are not in it; None: not known.
     """
 
     name: str  # below the directory that was asked about; "" is that itself
@@ -85,11 +85,11 @@ class Backup(NamedTuple):
     holds: Holds | None = None
     without_rows: Callable[[Table], bool] | None = None  # whether a table that it holds has no file of rows
     read: Mapping[str, Sequence[Table]] = {}  # tables in the files that were read to their end
-    gtids: bool = False  # whether it tells which transactions are in it
+    gtids: bool = False  # whether it shows which transactions are in it
     is_copy: bool = False  # of files of a server
     can_be_verified: bool = True
     by_mysqldump: bool = False
-    damaged: Mapping[str, str] = {}  # what is wrong with a file, as far as one look tells
+    damaged: Mapping[str, str] = {}  # what is wrong with a file, as far as one look shows
     hidden: str = ""  # what cannot be seen of it, and why
     doubts: Sequence[str] = ()  # why it may be of less use than it seems
     problems: Sequence[ProbeError] = ()  # what could not be read
@@ -110,11 +110,11 @@ class Backup(NamedTuple):
         return self.holds is None
 
     def may_run(self, now: float) -> bool:
-        """Whether somebody may be at work on a dump that does not say whether it is finished."""
+        """Whether somebody may be at work on a dump that does not show whether it is finished."""
         return self.finished is None and now - self.written < _QUIET
 
     def with_tables(self, read: Read) -> Backup:
-        """Give the same with the tables that were found in files that were read to their end."""
+        """Return the same with the tables that were found in files that were read to their end."""
         return self._replace(read={**self.read, **read})
 
     def absent(self, tables: Sequence[Table]) -> Absent:

@@ -1,4 +1,4 @@
-"""Moments that names and texts tell, in the local time of whoever wrote them."""
+"""Moments in names and texts, in the local time of whoever wrote them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _TIME = r"(?:[-_T .]{0,2}([01]\d|2[0-3])[-_.:h]?([0-5]\d)(?:[-_.:m]?([0-5]\d))?s
 IN_NAME = re.compile(rf"(?<!\d){_DATE}{_TIME}(?!\d)")
 _IN_TEXT = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ]+(\d{1,2}):(\d\d):(\d\d)")
 
-_ZONES = 14 * 3600.0  # seconds: no two clocks differ by more, give or take a day
+_ZONES = 14 * 3600.0  # seconds: no two clocks differ by more, except for whole days
 _DAY = 86400.0
 _STEP = 1800.0  # seconds by which zones differ
-_CLOSE = 10.0  # seconds within which a file is written once its text says that it ends
+_CLOSE = 10.0  # seconds within which a file is written once its text names its end
 
 
 def in_name(name: str) -> float | None:
@@ -31,7 +31,7 @@ def in_text(text: str) -> float | None:
 
 
 def not_after(name: str, written: float) -> float:
-    """Return when that was made at the latest that tells no moment itself: when it was written, by its files.
+    """Return the latest time at which a backup without a moment was made: when it was written, by its files.
 
     A copy is written later than what it is a copy of. A date in its name is that of the day on which it was
     begun.
@@ -43,7 +43,7 @@ def not_after(name: str, written: float) -> float:
 def shift(ended: float | None, written: float) -> float:
     """Return by how many seconds the clock that wrote a text differs from ours, as clocks in other zones do.
 
-    The text says when it ``ended``, and the file says when it was ``written``. A file that was copied later
+    The text shows when it ``ended``, and the file when it was ``written``. A file that was copied later
     is not mistaken for one from another zone, unless it was done half an hour later to the second.
     """
     if ended is None:

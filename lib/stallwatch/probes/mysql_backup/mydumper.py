@@ -119,10 +119,10 @@ def _places(text: str) -> Iterator[Place]:
 
 
 class _Names:
-    """What the names of the files tell of the tables in it.
+    """What the names of the files show of the tables in it.
 
     Each table has a file for its schema; without those (--no-schemas) those with rows have one for them.
-    Since 0.14 files of tables with odd names are called otherwise, and rows are counted: the metadata tells.
+    Since 0.14 files of tables with odd names are called otherwise, and rows are counted: see the metadata.
     """
 
     def __init__(self, names: Iterable[str], text: str, room: Room) -> None:
@@ -176,7 +176,7 @@ def _without_data(files: Iterable[File]) -> Iterator[tuple[str, str]]:
 def _judged(
     files: Iterable[File], children: Children, judge: Callable[[File, bytes], str]
 ) -> Iterator[tuple[str, str]]:
-    """Judge files by their beginnings; of what cannot be read --verify tells."""
+    """Judge files by their beginnings; what cannot be read --verify reports."""
     for file in files:
         try:
             wrong = judge(file, contents.beginning(file, children, backup_files.EDGE))
@@ -202,7 +202,7 @@ def _small_schemas(files: Iterable[File]) -> list[File]:
 
 
 def _without_table(file: File, head: bytes) -> str:
-    """Report that mydumper 0.10 could not dump a table: it says "Finished" all the same."""
+    """Report that mydumper 0.10 could not dump a table: it prints "Finished" all the same."""
     return WITHOUT_TABLE if makes_no_table(file.name, head) else ""
 
 

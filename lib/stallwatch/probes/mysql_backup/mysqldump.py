@@ -1,7 +1,7 @@
 """Dumps by mysqldump or mariadb-dump: one file for all, one for each database, or one for each table.
 
 The latter is how mysqlpdump does it: shop-orders.sql.gz, and 00_master_data.sql.gz for the binary log. Such a
-directory has nothing that says that it is finished, only its files have. Measured with MariaDB's programs of
+directory has nothing that shows that it is finished, only its files have. Measured with MariaDB's programs of
 10.11 on MariaDB 10.11 and MySQL 9.7.
 """
 
@@ -89,7 +89,7 @@ def look(name: str, tree: Tree, children: Children) -> Backup:
 
 
 def _scripts_written_later(edges: Sequence[Edges]) -> set[File]:
-    """Give what makes and fills no table, and was written after a dump: no part of it, and not its age.
+    """Return what makes and fills no table, and was written after a dump: no part of it, and not its age.
 
     mysqlpdump's own file of the place in the binary log is such one as well, and written first.
     """
@@ -117,8 +117,8 @@ def looked_at(dumps: Sequence[File]) -> list[File]:
 class Edges(NamedTuple):
     """How a file begins and ends.
 
-    ``cut`` says how it is cut off, "" if it is whole; None: its end was not read, as it is packed, or does
-    not tell, or it is ``wrong``. ``tables`` are None unless it was read as a whole.
+    ``cut`` is how it is cut off, "" if it is whole; None: its end was not read, as it is packed, or does
+    not show it, or it is ``wrong``. ``tables`` are None unless it was read as a whole.
     """
 
     file: File
@@ -128,7 +128,7 @@ class Edges(NamedTuple):
     tables: Sequence[Table] | None = None
     problem: ProbeError | None = None
     is_by_them: bool = True  # or its beginning was not read
-    about: str = ""  # what its end does not tell
+    about: str = ""  # what its end does not show
     doubt: str = ""  # why it may be no backup
 
     @classmethod
@@ -150,7 +150,7 @@ class Edges(NamedTuple):
         doubt, found = "", None
         text = contents.beginning(file, children, _MOST) if file.size <= _SMALL else b""
         if file.size <= _SMALL and len(text) < _MOST:
-            list(contents.text(file.path, children))  # to its end, where packed data say that they are whole
+            list(contents.text(file.path, children))  # to its end, where packed data show that they are whole
             tables = sql_text.Tables()
             tables.feed(text)
             head, end, found = text[: backup_files.EDGE], text[-backup_files.EDGE :], tables.end_of_few()
@@ -172,7 +172,7 @@ class Edges(NamedTuple):
 
 
 def damaged(tree: Tree) -> dict[str, str]:
-    """Return which files of a dump are damaged by what their directory tells alone."""
+    """Return which files of a dump are damaged by what their directory shows alone."""
     found = dict.fromkeys(tree.broken, "a symbolic link to a file that is not there")
     found.update(
         (file.name, "it is empty") for file in tree.files if not file.size and sql_text.DUMP.search(file.name)
@@ -187,7 +187,7 @@ def _places(dumps: Iterable[File], children: Children) -> Iterator[Place]:
         try:
             head = contents.beginning(file, children)
         except (contents.DamagedError, contents.SealedError, ProbeError):
-            continue  # which is told by whoever judges it
+            continue  # which is reported by whatever judges it
         if found := _PLACE.search(head):
             line = head[head.rfind(b"\n", 0, found.start()) + 1 : found.start()]
             yield Place(found[1].decode(errors="replace"), int(found[2]), bool(_HOST.search(line)))
@@ -204,7 +204,7 @@ def _absent(dumps: Sequence[File], tables: Sequence[Table], read: Read) -> Absen
     """
     names = _Names(dumps, tables)
     found = {(table.schema, table.name) for inside in read.values() for table in inside}
-    somewhere = set()  # names of tables in files that do not say of which schema they are
+    somewhere = set()  # names of tables in files that do not show of which schema they are
     for file, inside in read.items():
         bare = {table.name for table in inside if not table.schema and file not in names.of_tables}
         schemas = names.schemas_of(file) if bare else set()
@@ -222,7 +222,7 @@ def _absent(dumps: Sequence[File], tables: Sequence[Table], read: Read) -> Absen
 
 
 class _Names:
-    """What the names of a dump's files tell of the tables of a server."""
+    """What the names of a dump's files show of the tables of a server."""
 
     def __init__(self, dumps: Iterable[File], tables: Iterable[Table]) -> None:
         files: dict[str, set[str]] = {}  # by what they are called, with and without a date

@@ -1,6 +1,6 @@
 """Copies of the data directory: by mariadb-backup (mariabackup) or Percona XtraBackup.
 
-Measured with mariabackup 10.11: what says that it is finished is written last, xtrabackup_info at the very
+Measured with mariabackup 10.11: the sign that it is finished is written last, xtrabackup_info at the very
 end; one that failed leaves ib_logfile0 alone. Newer ones call their files mariadb_backup_* (MariaDB's "Files
 Created by mariadb-backup"); Percona XtraBackup's are called as ever ("Index of files created").
 
@@ -48,7 +48,7 @@ def is_one(folder: Folder) -> bool:
 
 
 def look(name: str, path: str, tree: Tree, logs: Iterable[File]) -> Backup:
-    """Look at one, and at what ``logs`` say of it; raises ProbeError."""
+    """Look at one, and at what ``logs`` show of it; raises ProbeError."""
     from stallwatch.probes.mysql_backup import tablespaces
 
     info, checkpoints = (_settings(tree.files, what) for what in ("info", "checkpoints"))
@@ -147,7 +147,7 @@ def _holds(files: Iterable[File]) -> Callable[[Table], bool]:
     """Return by the names of the files which tables are in it: ``shop/orders.ibd``, ``shop/part#P#p0.ibd``.
 
     Letters outside of ASCII are written as codes (MySQL manual, "Mapping of Identifiers to File Names"), most
-    of them without a rule: two names that differ in nothing else are not told apart.
+    of them without a rule: two names that differ in nothing else are taken for the same.
     """
     with_rows, with_schema = set(), set()
     for file in files:

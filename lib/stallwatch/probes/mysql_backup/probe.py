@@ -1,4 +1,4 @@
-"""One run: choose the backup, ask its server, verify its files, compare, say it."""
+"""One run: choose the backup, ask its server, verify its files, compare, report it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def findings(
     run: Run, path: str, source: Source | None, rules: Rules, memory: dict[str, Any]
 ) -> Iterator[Finding]:
-    """Judge the newest backup that is finished, and say of a newer one why it is not; raises ProbeError."""
+    """Judge the newest backup that is finished, and report why a newer one is not; raises ProbeError."""
     now = time.time()
     run.deadline.doing = f"reading {path}"
     newest, judged = collect.choose(path, run.deadline.children, now)
@@ -72,7 +72,7 @@ def _of_newest(newest: Backup, judged: Backup | None, now: float, grace: float) 
 
 
 def _kept(memory: dict[str, Any]) -> Kept:
-    """Give what earlier runs have read."""
+    """Return what earlier runs have read."""
     from stallwatch.probes.mysql_backup.verify import Kept
 
     return Kept(memory)

@@ -53,7 +53,7 @@ _MADE = Statement(
     TABLES,
 )
 # Asked only of tables that have no file of rows in the backup. UPDATE_TIME is NULL where nothing was written
-# since the server started; MySQL 8 and later may tell both as they were a day ago, unless told not to.
+# since the server started; MySQL 8 and later may show both as they were a day ago, unless set not to.
 _FILLED = Statement(
     "SELECT TABLE_NAME AS name, TABLE_ROWS AS estimate, UNIX_TIMESTAMP(UPDATE_TIME) AS updated"
     " FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_ROWS > 0",
@@ -82,7 +82,7 @@ _MOST = 10_000  # tables that are remembered
 
 
 class Rows(NamedTuple):
-    """What a server tells of the rows of a table."""
+    """What a server shows of the rows of a table."""
 
     estimate: int
     updated: float | None  # seconds since the epoch; None: not since the server started
@@ -112,7 +112,7 @@ class Source(NamedTuple):
     def look(self, backup: Backup, memory: dict[str, Any], *, verify: bool) -> Snapshot | Finding:
         """Ask for all that is to be compared with a backup, which may yet be read to ``verify`` it.
 
-        If the server does not answer, give what is to be said of that.
+        If the server does not answer, return what is to be reported of that.
         """
         try:
             with self.connect() as server:
@@ -151,7 +151,7 @@ def _remembered(
 ) -> dict[Table, float]:
     """Return when tables were made or, if that is earlier, since when they are known to be missing.
 
-    OPTIMIZE TABLE, TRUNCATE and many an ALTER make a table anew: the server tells the time of the
+    OPTIMIZE TABLE, TRUNCATE and many an ALTER make a table anew: the server shows the time of the
     last one.
     """
     kept = memory.get(_KEPT)
@@ -205,7 +205,7 @@ def _filled(server: Server, tables: Sequence[Table]) -> dict[Table, Rows]:
 def _rows_of(
     tables: Iterable[Table], server: Server, statement: Statement, *columns: str
 ) -> Iterator[tuple[Table, Row]]:
-    """Ask the statement for each schema of these tables, and give what it tells of them."""
+    """Ask the statement for each schema of these tables, and yield what it shows of them."""
     wanted = {(table.schema, table.name): table for table in tables}
     for schema in sorted({schema for schema, _ in wanted}):
         for row in having(server.rows(statement.sql, schema), *columns):
@@ -225,7 +225,7 @@ def _is_new(server: Server) -> bool:
 
 
 def _sees_all(server: Server) -> bool:
-    """Whether the account has a privilege that shows all tables; a role is given the benefit of the doubt."""
+    """Whether the account has a privilege that shows all tables; a role is assumed to have it."""
     grants = [str(value) for row in server.rows(_GRANTS.sql) for value in row.values()]
     privileges = {
         one.strip().upper() for grant in grants if (on := _ON_ALL.match(grant)) for one in on[1].split(",")

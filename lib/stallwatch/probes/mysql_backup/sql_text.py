@@ -1,4 +1,4 @@
-"""What the text of a dump in SQL tells: is it SQL, is it whole, which tables does it make?"""
+"""What the text of a dump in SQL shows: is it SQL, is it whole, which tables does it make?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stallwatch.probes.mysql_backup.model import Table
 DUMP = re.compile(r"\.sql(\.gz|\.zst|\.zstd)?$")
 PACKED = re.compile(r"\.(gz|zst|zstd)$")
 _BY_THEM = re.compile(rb"^-- (MySQL|MariaDB) dump ", re.MULTILINE)
-# How a line of SQL begins. What a program says (2>&1), a page of zeros and UTF-16 (PowerShell) do not.
+# How a line of SQL begins. What a program reports (2>&1), a page of zeros and UTF-16 (PowerShell) do not.
 _SQL = re.compile(
     rb"\A(?:\xef\xbb\xbf)?\s*(?:--|/\*|#|\(|\\-|(?:ALTER|ANALYZE|BEGIN|CALL|CHANGE|COMMIT|CREATE|DELETE|DELIMITER|DO|"
     rb"DROP|FLUSH|GRANT|INSERT|LOAD|LOCK|PURGE|RENAME|REPLACE|RESET|REVOKE|SELECT|SET|START|STOP|TRUNCATE|UNLOCK|UPDATE|"
@@ -56,7 +56,7 @@ def wrong_head(head: bytes) -> str:
 
 
 def cut_off(head: bytes, end: bytes) -> str | None:
-    """Return by its beginning and its end how a text is cut off; "": it is whole; None: nothing tells.
+    """Return by its beginning and its end how a text is cut off; "": it is whole; None: not known.
 
     A dump with --compact has no last line. It is cut off if it ends within a statement, and may be if not.
     """
@@ -71,7 +71,7 @@ def cut_off(head: bytes, end: bytes) -> str | None:
 
 
 def is_by_them(head: bytes) -> bool:
-    """Whether the beginning of a text tells that mysqldump or mariadb-dump made it."""
+    """Whether the beginning of a text shows that mysqldump or mariadb-dump made it."""
     return _has_last_line(head) or any(sign in head for sign in _COMPACT)
 
 
@@ -117,13 +117,13 @@ class Tables:
         self._kept = text[-_OVERLAP:]
 
     def end(self) -> list[Table]:
-        """Give them all; there is no more."""
+        """Return them all; there is no more."""
         for found in _NAME.finditer(self._kept):
             self._take(*found.groups())
         return self.found
 
     def end_of_few(self) -> list[Table] | None:
-        """Give them all, unless they are so many that they are only there to fill our memory."""
+        """Return them all, unless they are so many that they are only there to fill our memory."""
         return found if len(found := self.end()) <= _MOST_TABLES else None
 
     def _take(self, word: bytes, quoted: bytes | None, ansi: bytes | None, bare: bytes | None) -> None:

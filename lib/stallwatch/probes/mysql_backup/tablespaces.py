@@ -1,6 +1,6 @@
-"""What sizes and first pages tell of the files in a copy of a data directory: are they long enough?
+"""What sizes and first pages show of the files in a copy of a data directory: are they long enough?
 
-Where the header of a tablespace stands: MySQL's fsp0fsp.h and fsp0types.h, MariaDB's for the flags of
+Where the header of a tablespace is: MySQL's fsp0fsp.h and fsp0types.h, MariaDB's for the flags of
 innodb_checksum_algorithm=full_crc32 (10.5 and later).
 """
 
@@ -31,7 +31,7 @@ _ABSENT = "it is not there"
 
 
 def damaged(files: Iterable[File], *, prepared: bool) -> dict[str, str]:
-    """Give what is wrong with the files of a copy; if it is ``prepared``, headers tell how long they are."""
+    """Return what is wrong with the files of a copy; if it is ``prepared``, headers have their lengths."""
     by_name = {file.name: file for file in files}
     found = {
         name: "it is empty" for name, file in by_name.items() if not file.size and _NEVER_EMPTY.search(name)
@@ -77,7 +77,7 @@ def _cut(file: File, *, prepared: bool) -> str:
 
 
 def _length(header: bytes) -> int:
-    """Return how many bytes a tablespace has by its header; 0 if it tells nothing that makes sense."""
+    """Return how many bytes a tablespace has by its header; 0 if that makes no sense."""
     pages, flags = (int.from_bytes(header[part], "big") for part in (_SIZE, _FLAGS))
     page = flags & 15 if flags & 16 else (flags >> 1 & 15) or (flags >> 6 & 15)
     return pages * (512 << page if page else _USUAL) if page <= _LARGEST else 0

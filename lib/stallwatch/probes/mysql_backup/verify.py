@@ -42,9 +42,9 @@ class Verified(NamedTuple):
     size: int  # bytes
     done: int  # bytes of those that were read, in this run or an earlier one
     damaged: Mapping[str, str]  # what is wrong, by the name of the file
-    sealed: Mapping[str, str]  # why nothing can be said of a file
+    sealed: Mapping[str, str]  # why nothing can be known of a file
     problems: tuple[ProbeError, ...]  # files that cannot be read
-    untold: Sequence[str] = ()  # files that were read to their end, which does not tell whether it is the end
+    untold: Sequence[str] = ()  # files that were read to their end, which does not show whether it is the end
     too_long: Sequence[str] = ()  # files that have had all the time of a run, and needed more
 
     @property
@@ -81,11 +81,11 @@ class Kept:
         self._found[file.key] = found
 
     def is_untold(self, file: File) -> bool:
-        """Whether the end of a file that was read does not tell that it is the end."""
+        """Whether the end of a file that was read does not show that it is the end."""
         return bool(self._found.get(file.key, {}).get("untold"))
 
     def tables(self, files: Iterable[File]) -> dict[str, list[Table]]:
-        """Give the tables of each of these that was read and is whole."""
+        """Return the tables of each of these that was read and is whole."""
         found = {}
         for file in files:
             if self.wrong(file) == "":
@@ -227,7 +227,7 @@ class _Run:
             return self._left.pop() if self._left and self._deadline.left() else None
 
     def _judge(self, file: File) -> tuple[str, list[Table], bool]:
-        """Return what is wrong with a file, the tables that it makes, and whether its end tells nothing."""
+        """Return what is wrong with a file, the tables that it makes, and whether its end shows nothing."""
         head, tail, tables = b"", b"", sql_text.Tables()
 
         def moved(size: int) -> None:

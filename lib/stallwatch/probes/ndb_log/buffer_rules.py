@@ -45,7 +45,7 @@ BUFFER_RULES = (
         why="{cause}",
         advice="check the network cards with ethtool -S",
     ),
-    Rule(  # 0x0 is no error; 0xb says that the other end of shared memory has gone
+    Rule(  # 0x0 is no error; 0xb means that the other end of shared memory has gone
         word=b"reported error x",
         pattern=_TRANSPORTER.format("(?!0+:|(?:80)?0?b:)[0-9a-f]+"),
         key="transporter {node} {peer}",

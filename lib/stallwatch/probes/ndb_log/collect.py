@@ -1,4 +1,4 @@
-"""What is new in the logs, and what they say together with what is known from earlier runs."""
+"""What is new in the logs, and what they mean together with what is known from earlier runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_log.error_log import ErrorLog
     from stallwatch.sources.logs import Log
 
-    Follow = Callable[[str, Any], Log]  # opens a log where the positions of the last run say
+    Follow = Callable[[str, Any], Log]  # opens a log at the position of the last run
 
 _SUBJECTS = (Shutdown, Reasons, Alerts, Redo, Watchdog, Oversleeps, Contention, Starts, Backups)
 _WORDS = frozenset(row.word for reader in (Node, *_SUBJECTS) for row in reader.LINES)
@@ -44,17 +44,17 @@ _UNREADABLE_MEMORY = (AttributeError, IndexError, KeyError, OverflowError, TypeE
 
 
 class Snapshot(NamedTuple):
-    """What all logs together say in one run."""
+    """What all logs together show in one run."""
 
     logs: tuple[NodeLog, ...]
     problems: tuple[ProbeError, ...]  # what could not be found out
     asides: tuple[str, ...]  # what is worth a word, but no problem
-    error_logs: tuple[ErrorLog, ...] = ()  # which tell of ends that are in no other log
+    error_logs: tuple[ErrorLog, ...] = ()  # which have ends that are in no other log
     printed: tuple[str, ...] = ()  # files that hold what ndb_mgm printed
 
 
 class NodeLog:
-    """What one log says, subject by subject; ``memory`` is the JSON object kept between runs."""
+    """What one log shows, subject by subject; ``memory`` is the JSON object kept between runs."""
 
     def __init__(self, path: str, memory: dict[str, Any], present: Present) -> None:
         def part(name: str) -> Any:
@@ -155,7 +155,7 @@ class NodeLog:
         self._memory["contention"].pop("worst", None)
 
     def findings(self, rules: Rules) -> Iterator[Finding | Event]:
-        """Give all that still counts; without the shutdowns, of which other logs may tell, too."""
+        """Yield all that still counts, without the shutdowns, which other logs may have, too."""
         self.node.until = float(self._memory.get("last", (0.0, ""))[0])
         for subject in self._judged_alone:
             yield from subject.findings(rules)
@@ -184,7 +184,7 @@ class NodeLog:
             self._memory["last"] = [last.when, last.clock]
 
     def _meet(self, block: bytes) -> None:
-        """Learn from the first whole line of a run whose log it is, and since when it tells anything."""
+        """Learn from the first whole line of a run whose log it is, and since when it has lines."""
         for raw in block[:_BACK].split(b"\n"):
             with suppress(GarbledError):
                 line = self._parse(raw)

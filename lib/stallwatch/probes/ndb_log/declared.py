@@ -41,5 +41,5 @@ DECLARED = Declared(
         ),
     ),
     healthy=Healthy("log", (), "no thread stuck", arguments=("--log", "{log}")),
-    times=Times(attempts=2),  # what a log tells is told for an hour
+    times=Times(attempts=2),  # what a log shows is reported for an hour
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What single lines say: alerts that they raise and clear by the table of rules, and the last backup."""
+"""What single lines show: alerts that they raise and clear by the table of rules, and the last backup."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _WITHIN = 600.0  # seconds in which a rule's line must come ``often`` times
 _KEPT = 100  # alerts
 _AT_ONCE = 10.0  # seconds; heartbeats come every 1.5 s or 5 s as default
 _EARLIER = " earlier"  # ends the key of a quantity that is over, where there is a later one
-_ARBITRATOR = "arbitrator"  # the key of what is told of it
+_ARBITRATOR = "arbitrator"  # the key of what is known of it
 _MANAGEMENT = "management node "  # how the words of a management node begin
-# What rules with these keys tell of: a kind of event, and the seconds that each of its value takes, at least
+# What rules with these keys report: a kind of event, and the seconds that each of its value takes, at least
 # and at most. A management node expects a heartbeat every 1.5 s, a data node one every 5 s, as default.
 _EVENTS = {
     "silence": (Kind.SILENT, 1.5, 5.0),
@@ -53,7 +53,7 @@ _EVENTS = {
 
 
 class Alert(NamedTuple):
-    """What a line of a rule said, filled in, as it is kept between runs."""
+    """The words of a rule for one line, filled in, as it is kept between runs."""
 
     key: str
     state: str  # name of a State; "" for a quantity
@@ -99,14 +99,14 @@ class Alerts(Subject):
         remember(self._memory, "alerts", self._alerts.values())
 
     def _lasting(self) -> dict[str, Alert]:
-        """Give what still counts, of many what stays, and the last."""
+        """Return what still counts, of many what stays, and the last."""
         held = [a for a in self._alerts.values() if self._present.holds(a.when, stays=a.stays)]
         if len(held) > _KEPT:
             held = sorted(held, key=lambda alert: (alert.stays, alert.when))[-_KEPT:]
         return {alert.key: alert for alert in held}
 
     def findings(self, _: Rules) -> Iterator[Finding | Event]:
-        """Give every alert, and each quantity even when nothing was said of it."""
+        """Yield every alert, and each quantity even when no line had it."""
         for quantity, (unit, none) in QUANTITIES.items():
             alerts = [alert for alert in self._alerts.values() if alert.quantity == quantity]
             alerts = [self._mutual(alert) for alert in _of_several(alerts)]
@@ -125,7 +125,7 @@ class Alerts(Subject):
     def _mutual(self, alert: Alert) -> Alert:
         """Accuse nobody, or the data node, if two nodes missed each other's heartbeats.
 
-        A management node that says so itself was running: it is no suspect (E4, a frozen receive thread).
+        A management node that logs this itself was running: it is no suspect (E4, a frozen receive thread).
         """
         other = self._alerts.get(f"silence {alert.node} {alert.speaker}")
         if other is None or abs(other.when - alert.when) > WINDOW or alert.what.startswith(_MANAGEMENT):
@@ -263,14 +263,14 @@ class Backups(Subject):
             self._memory.setdefault("begins", line.when)
 
     def _on_completed(self, match: re.Match[str], line: lines.Line) -> None:
-        """Note the backup; its age matters, so a line without a time says nothing."""
+        """Note the backup; its age matters, so a line without a time is of no use."""
         if line.clock:
             self._memory["last"] = [line.moment, line.clock, match["id"]]
 
     LINES = (Row(b"Backup ", COMPLETED, _on_completed),)
 
     def last(self) -> tuple[float, str] | None:
-        """Give the age in seconds of the last completed backup, and what there is to say of it."""
+        """Return the age in seconds of the last completed backup, and the words for it."""
         if "last" not in self._memory:
             return None
         when, clock, number = self._memory["last"]
@@ -285,7 +285,7 @@ class Backups(Subject):
 
 
 def of_backups(logs: list[Backups], limit: float) -> Iterator[Finding]:
-    """Judge the last backup that any cluster log tells of; one older than ``limit`` seconds is not well."""
+    """Judge the last backup that any cluster log shows; one older than ``limit`` seconds is not well."""
     advice = "start a backup: ndb_mgm -e 'start backup'"
     completed = [last for log in logs if (last := log.last())]
     if completed:

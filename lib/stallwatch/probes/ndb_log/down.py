@@ -37,7 +37,7 @@ _SIGNALS = {
     11: ("segmentation fault", f"{ERROR_LOG}, a bug or bad memory"),
 }
 
-# How long a node must have stood still to end of it: any time for its watchdog, 4 heartbeats for the others.
+# How long a node must have stalled to end of it: any time for its watchdog, 4 heartbeats for the others.
 # Those are 20 s as default; shorter ones can be configured.
 _STALLS = {"6050": 0.0, "2305": 4.0, "2315": 4.0, "2334": 1.0}
 HEARTBEATS = 4.0
@@ -46,7 +46,7 @@ NEVER = 1e9
 _ROOM = 141  # characters of a line of 160 behind "NDB_LOG CRITICAL - "
 NO_SHUTDOWN, NO_ORDER = "no shutdown in the log", "the log shows no order"
 LOST = "another node lost its connection"
-_NOT_KNOWN = (NO_SHUTDOWN, NO_ORDER, LOST)  # what is said where no log tells why
+_NOT_KNOWN = (NO_SHUTDOWN, NO_ORDER, LOST)  # what is reported where no log shows why
 CUT = "it missed heartbeats"  # why a management node cut a connection
 
 
@@ -62,7 +62,7 @@ class Down(NamedTuple):
     gave_up: str = ""  # after so many failed starts the angel does not try again
     data_node: bool = False  # others named it a data node, which has a restart to complete
     hearsay: bool = False  # reported by another node, which does not know why
-    phase: str = "down"  # or "starting", "back"; "unknown": an error log does not tell
+    phase: str = "down"  # or "starting", "back"; "unknown": an error log does not show it
     since: float = 0.0  # when that phase began
     since_clock: str = ""
     more: Sequence[str] = ()  # further evidence
@@ -74,7 +74,7 @@ class Down(NamedTuple):
     waited: float = 0.0  # seconds before its end in which global checkpoints waited for it
     silent: float = 0.0  # seconds without a heartbeat before it was cut off; 0: not known
     judge: int | None = None  # the data node that declared it dead, or lost it
-    tellers: Sequence[int | None] = ()  # all data nodes that say that they declared it dead
+    tellers: Sequence[int | None] = ()  # all data nodes that report to have declared it dead
     also: Sequence[int] = ()  # other nodes that ended so, of the same split
 
     def fault(self, present: Present) -> Fault:
@@ -101,7 +101,7 @@ def _fault(state: State, what: str, why: str, advice: str, line: Line) -> Fault:
     brief, number_only = advice.partition(RESTART)[0], why
     if match := compiled(_ERROR).match(why):
         number_only = match[1]
-    bare = what.removesuffix(_NOT_AGAIN)  # that its angel gave up is below
+    bare = what.removesuffix(_NOT_AGAIN)  # the end of its angel is below
     for short, cause, step in (
         (what, why, advice),
         (what, why, brief),
@@ -140,7 +140,7 @@ def all_down(nodes: Sequence[str], faults: Sequence[Fault], phases: Collection[s
 
 
 def stall(error: str | None) -> float:
-    """Give the seconds that a node must have stood still to end with this error."""
+    """Return the seconds that a node must have stalled to end with this error."""
     return _STALLS.get(error or "", NEVER)
 
 
@@ -148,7 +148,7 @@ def forced(match: re.Match[str]) -> tuple[str, str, str, tuple[str, ...]]:
     """Return what happened, why, what to do, and NDB's own words, from the line of a forced shutdown."""
     from stallwatch.probes.ndb_log import exit_codes
 
-    # With a signal 9.7 says "startphase 0" of a node that was running.
+    # With a signal 9.7 logs "startphase 0" of a node that was running.
     starting = match["phase"] and (match["error"] or match["phase"] != "0")
     what = f"failed to start (phase {match['phase']})" if starting else "shut down"
     if match["error"]:

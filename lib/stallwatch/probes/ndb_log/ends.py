@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
-    """Give each node that ended once, in the words of the log that knows most, and the number of ends."""
+    """Yield each node that ended once, in the words of the log that knows most, and the number of ends."""
     known = {node for log in logs for node in log.data_nodes}
     of_nodes: dict[int | None, list[tuple[Down, Present]]] = {}
     every = {node for log in logs if log.is_cluster_log for node in log.data_nodes}
@@ -65,7 +65,7 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
 
 
 def _explained(end: tuple[Down, Present], logs: list[Shutdown]) -> tuple[Down, Present]:
-    """Return why a node ended of which others only know that they lost it, where its own log tells."""
+    """Return why a node ended of which others only know that they lost it, where its own log shows it."""
     down, present = end
     for log in logs:
         down = log.explained(down)
@@ -91,7 +91,7 @@ def _of_splits(ends: list[tuple[Down, Present]]) -> Iterator[tuple[Down, Present
 def _is_no_data_node(down: Down, present: Present, known: set[int], every: set[int]) -> bool:
     """Whether a node declared dead is an SQL or API node.
 
-    QMGR of 9.7.2 says the same of all kinds of nodes. A cluster log knows data nodes, which write to it. Data
+    QMGR of 9.7.2 logs the same of all kinds of nodes. A cluster log knows data nodes, which write to it. Data
     nodes name others as such when they fail ("NR Status: node=4"), and look for a majority in that instant.
     """
     if not down.tellers or down.node in known or down.data_node:
@@ -100,7 +100,7 @@ def _is_no_data_node(down: Down, present: Present, known: set[int], every: set[i
 
 
 def _best(of_node: list[tuple[Down, Present]]) -> tuple[Down, Present]:
-    """Choose of what several logs say of one node what is known best, and how far the node has come."""
+    """Choose what is known best of what several logs have of one node, and how far the node has come."""
     newest = max(down.when for down, _ in of_node)
     of_node = [end for end in of_node if newest - end[0].when <= WINDOW and not _came_back(end[0], newest)]
     latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))

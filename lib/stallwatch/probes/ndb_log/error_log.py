@@ -51,11 +51,11 @@ class Record(NamedTuple):
     when: float  # seconds since the epoch
     error: int
     message: str
-    more: tuple[str, ...]  # what else it says, a line each
+    more: tuple[str, ...]  # what else it has, a line each
 
 
 class ErrorLog(Shutdown):
-    """The ends that an error log tells of, of which it does not know what came after."""
+    """The ends that an error log has, which does not show what came after."""
 
     def __init__(self, node: Node, present: Present, records: Sequence[Record], path: str) -> None:
         super().__init__(node, present, {})
@@ -78,7 +78,7 @@ def beside(path: str) -> str | None:
 
 
 class Consulted(NamedTuple):
-    """What error logs say that other logs do not, and what is to be said of reading them."""
+    """What error logs have that other logs do not, and what is to be reported of reading them."""
 
     ends: tuple[ErrorLog, ...]
     problems: tuple[ProbeError, ...]
@@ -135,19 +135,19 @@ def text_of(source: Iterable[bytes]) -> bytes:
 
 
 def records(text: bytes) -> list[Record]:
-    """Give what the records say, the oldest first; what is damaged or of unknown time is left out."""
+    """Return what the records hold, the oldest first; what is damaged or of unknown time is left out."""
     found = [_record(part) for part in text.decode("utf-8", "replace").split(_END)[:-1]]
     return sorted((record for record in found if record), key=lambda record: record.when)
 
 
 def node_of(path: str, text: bytes) -> int | None:
-    """Give the number of the node, as the name of the file or of a trace file has it."""
+    """Return the number of the node in the name of the file or of a trace file."""
     match = _NODE.search(os.path.basename(path)) or _NODE.search(text.decode("utf-8", "replace"))
     return number(match[1]) if match else None
 
 
 def explain(shutdown: Shutdown, node: int | None, known: Sequence[Record]) -> bool:
-    """Add what an error log says to the end of a node that another log tells of; whether there is one."""
+    """Add what an error log shows to the end of a node in another log; whether there is one."""
     down = next((down for down, _ in shutdown.ended() if down.node == node and not down.hearsay), None)
     if down is None or not known:
         return False

@@ -1,4 +1,4 @@
-"""What a log tells of, judged by itself: an event, of which incidents are made."""
+"""What a log shows, judged by itself: an event, of which incidents are made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Instant = tuple[float, str]  # seconds since the epoch, and as the log names it
 
-WINDOW = 60.0  # seconds without news after which an incident is over, and what is told belongs together
+WINDOW = 60.0  # seconds without news after which an incident is over, and within which lines belong together
 TOGETHER = 2.0  # seconds within which several lines are one instant
 
 
@@ -40,7 +40,7 @@ SLOW_DISK = "the disk is too slow"  # why redo buffers are full
 
 
 class Event(NamedTuple):
-    """Something that a log tells of, judged by itself."""
+    """Something that a log shows, judged by itself."""
 
     kind: Kind
     node: int | None  # that it happened to; None: not known
@@ -49,7 +49,7 @@ class Event(NamedTuple):
     end: float
     over: bool  # no news for so long that it does not go on
     seconds: float = 0.0  # how long it took, at least; its cause took at least half of that
-    speaker: int | None = None  # the node that says so, or whose end an end was from, if it is another one
+    speaker: int | None = None  # the node that logs it, or whose end an end was from, if it is another one
     judge: int | None = None  # the node that declared it dead
     cause: str = ""  # in words, without the node, as the cause of another event
     who: str = ""  # of a stall: the subject and the verb of ``what``
@@ -58,7 +58,7 @@ class Event(NamedTuple):
 
 
 def one_each(moments: Iterable[float]) -> list[float]:
-    """Give the first of those moments that are close together, in order."""
+    """Return the first of those moments that are close together, in order."""
     instants: list[float] = []
     for when in sorted(moments):
         if not instants or when - instants[-1] > TOGETHER:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# What NDB itself says of each class: temporary errors go away with a restart, permanent ones need a hand, and
+# What NDB prints for each class: temporary errors go away with a restart, permanent ones need a hand, and
 # an inconsistent file system is made anew from the other nodes by --initial.
 _INITIAL = "restart with --initial if its group is up"  # it takes all data from there
 _ADVICE = {
@@ -19,7 +19,7 @@ _ADVICE = {
     "restart": "check the errors of the other nodes, then restart the node",
 }
 
-# Codes that an operator meets, and whose class does not say enough.
+# Codes that an operator meets, and whose class does not explain enough.
 _SPECIAL = {
     2303: "check the errors of the other nodes, then restart the node",
     2305: "check the network and the other nodes, then restart the node",
@@ -54,7 +54,7 @@ _SHORT = {
 }
 _LONG = re.compile(r"[,.(;] ?")
 
-# What NDB says of each code, by its class.
+# What NDB prints for each code, by its class.
 _CODES = {
     "arbitration": {
         2305: (
@@ -167,7 +167,7 @@ _CODES = {
 
 
 def meaning(code: int) -> tuple[str, str]:
-    """Give what an exit code says, "" for an unknown one, and what to do: look at something, then restart."""
+    """Return what an exit code means, "" for an unknown one, and what to do: look at it, then restart."""
     for kind, codes in _CODES.items():
         if code in codes:
             return codes[code], _SPECIAL.get(code, _ADVICE[kind])

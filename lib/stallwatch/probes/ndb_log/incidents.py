@@ -1,14 +1,14 @@
 """Incidents: what belongs together in the logs of a cluster, with its cause and its symptoms.
 
-One node that stands still makes lines in many logs: its threads overslept, the others miss its heartbeats,
-the master's global checkpoint lags, and the node may be declared dead. Subjects give events. Here they become
+One node that stalls makes lines in many logs: its threads overslept, the others miss its heartbeats,
+the master's global checkpoint lags, and the node may be declared dead. Subjects find events. They become
 incidents, one problem each. Rules, measured on 9.7.2 (`tests/recorded/ndb_log`, E3 to E9):
 
-- What a node says of itself is a cause of what others say of it, and of what it then says of others.
-- A whole process that stood still is a cause before a thread; both before what waited for them.
+- What a node logs of itself is a cause of what others log of it, and of what it then logs of others.
+- A whole process that stalled is a cause before a thread; both before what waited for them.
 - A symptom neither begins before its cause nor outlasts it by more than a minute, nor is it far longer.
 - Stalls of one kind and node that come again within 10 minutes are one trouble.
-- A node that stood still, and then declared another one dead, is the cause of that one's end.
+- A node that stalled, and then declared another one dead, is the cause of that one's end.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 AGAIN = 600.0  # seconds after which a stall of the same node is another trouble
 _EARLIER = 5.0  # seconds by which others may see a symptom first: clocks differ, and lengths are rounded
 _FEW = 8  # symptoms that are shown
-# These say little of which node they are from.
+# These show little of which node they are from.
 _OF_ANY_NODE = (Kind.STOPPED, Kind.SAVE, Kind.CUT, Kind.CLOSED, Kind.COMMIT)
 _COUNTED = (Kind.STOOD_STILL, Kind.STUCK, Kind.LATE)
 
@@ -81,7 +81,7 @@ class Incident:
         if mine.kind is its.kind:
             last = max([self.end, *(when for when, _ in self._like() if when <= other.begin)])
             return other.begin - last <= AGAIN
-        # What tells of several stalls together takes no time itself.
+        # What reports several stalls together takes no time itself.
         return not its.seconds and self.begin <= other.end <= self.end + WINDOW
 
     def join(self, other: Incident) -> None:
@@ -102,7 +102,7 @@ class Incident:
         state = max((gravity(event) for event in counting), key=lambda one: one.gravity)
         cause = self.cause.finding
         what, then, why, more = cause.what, self._often(), cause.why, self._more(self.cause)
-        told = {what}  # a cluster log repeats what its nodes say
+        told = {what}  # a cluster log repeats the lines of its nodes
         advice = cause.advice
         if slow := self._slow_disk():
             why, advice = f"{why.partition(',')[0]}, {slow.why}", slow.advice
@@ -133,13 +133,13 @@ class Incident:
         return same and abs(event.end - self.cause.end) > TOGETHER
 
     def _slow_disk(self) -> Reading | Fault | None:
-        """Give what shows that the disk of a node is why others waited for it until it was ended."""
+        """Return what shows that the disk of a node is why others waited for it until it was ended."""
         waited = self.cause.kind is Kind.ENDED and self.cause.begin < self.cause.end
         lags = (one for one in self._of(Kind.REDO) if waited and one.node == self.cause.node)
         return next((one.finding for one in lags if one.finding.why == SLOW_DISK), None)
 
     def _usual_gap(self) -> float | None:
-        """Give the seconds between two stalls of one trouble that came again; None: there is no rule."""
+        """Return the seconds between two stalls of one trouble that came again; None: there is no rule."""
         if not self.again or (count := self._count()) <= 2:  # noqa: PLR2004 - twice is no rule
             return None
         return (self.end - self._since()[0]) / (count - 1)
@@ -151,7 +151,7 @@ class Incident:
         return 0 <= now - event.end <= min(2 * gap, AGAIN)
 
     def _again(self) -> str:
-        """Give what came again and again: how long at most, how often, since when, and when the last was."""
+        """Return what came repeatedly: how long at most, how often, since when, and when the last was."""
         longest, (_, since) = say_duration(self.cause.seconds), self._since()
         last = max(self._of(self.cause.kind), key=lambda one: (one.seconds > 0, one.end))
         when = f" since{since}, the last at{last.at}" if since else ""
@@ -174,7 +174,7 @@ class Incident:
         return len(one_each([*ends, *(when for when, _ in self._like() if since <= when <= self.end)]))
 
     def _since(self) -> Instant:
-        """Give when the first stall ended, which need not be kept, or began if there is but one."""
+        """Return when the first stall ended, which need not be kept, or began if there is but one."""
         first = min(self._of(self.cause.kind), key=lambda one: one.end)
         since, at = first.begin, first.at
         for when, name in reversed(self._like()):

@@ -1,4 +1,4 @@
-"""The last lines of a part of a log: what a node said before its end, and when its last line was written."""
+"""The last lines of a part of a log: what a node logged before its end, and the time of its last line."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# What a node says of its end whatever the reason is: the place in the source, and steps of the shutdown.
+# What a node logs of its end for any reason: the place in the source, and steps of the shutdown.
 _EMPTY = r"Error handler |Watchdog |Angel |[\w./]+ (?:\(Line: \d+\) 0x\w+$|line: \d+)|\S+$|$"
 
 
 def last_words(before: bytes) -> str:
-    """Give the last line before a place that says something in itself."""
+    """Return the last line before a place that means something in itself."""
     for raw in reversed(before.split(b"\n")):
         with suppress(GarbledError):
             line = parse(raw)
@@ -25,7 +25,7 @@ def last_words(before: bytes) -> str:
 
 
 def last_with_time(block: bytes, parsed: Callable[[bytes], Line] = parse) -> Line | None:
-    """Give the last line that has a time, as it is ``parsed``."""
+    """Return the last line that has a time, as it is ``parsed``."""
     for raw in reversed(block.split(b"\n")):
         if raw.lstrip(b"\0")[:1].isdigit():  # no other line has one; to ask is cheaper than to parse
             with suppress(GarbledError):

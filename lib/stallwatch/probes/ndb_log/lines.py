@@ -41,7 +41,7 @@ class GarbledError(ValueError):
 
 
 class Line(NamedTuple):
-    """A line without its prefix, and what the prefix said."""
+    """A line without its prefix, and what the prefix had."""
 
     text: str
     when: float | None  # seconds since the epoch; None where the line has no time
@@ -108,7 +108,7 @@ def _epoch(stamp: str) -> float | None:
 
 
 class Shapes:
-    """Picks the lines that contain one of the given words; a word contains no digit.
+    """Picks the lines that contain one of the words; a word contains no digit.
 
     It is a cheap first look: lines differ in their numbers only, so each shape is judged once. A megabyte of
     log has ten thousand lines and a few dozen shapes. Taking the digits out of a whole block and putting what

@@ -109,7 +109,7 @@ def _near(down: Down, others: Ends) -> bool:
 
 
 def _link(missed: Ends, cut: Ends, logs: Sequence[Shutdown]) -> Event:
-    """Return which data nodes lost one other node; ``cut`` is what that one says itself."""
+    """Return which data nodes lost one other node; ``cut`` is what that one logs itself."""
     downs, present = [down for down, _ in (*missed, *cut)], missed[0][1]
     client = missed[0][0].node
     asked = {log.node_id for log in logs if log.has_cut_off(client, downs[0].when)}

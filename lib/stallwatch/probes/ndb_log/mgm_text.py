@@ -41,7 +41,7 @@ def is_printed(head: bytes) -> bool:
 
 
 def findings(text: str, rules: Rules) -> Iterator[Finding]:
-    """Judge it; of what it says of a node several times the last counts."""
+    """Judge it; of several states of a node the last counts."""
     data, management = _statuses(text)
     up = sum(status == _UP for status in data.values())
     used = [int(usage[1]) for usage in re.finditer(_USAGE, text)]
@@ -74,7 +74,7 @@ def findings(text: str, rules: Rules) -> Iterator[Finding]:
 
 
 def _statuses(text: str) -> tuple[dict[int, str], dict[int, str]]:
-    """Give the states of the data nodes and of the management nodes."""
+    """Return the states of the data nodes and of the management nodes."""
     data: dict[int, str] = {}
     management: dict[int, str] = {}
     kind = ""

@@ -22,7 +22,7 @@ _COUNTED_AT_MOST = 5000  # instants: one every 2 s for 2.8 hours
 _SAME_DAY = 12 * 3600.0  # seconds; within these the time of day alone is clear
 _SHAPES = 1024  # of lines, for which it is remembered whose they are
 _FILE = r"ndb_(\d{1,5})_out"
-_LONGEST_START = 3600.0  # seconds; old versions do not say when they are ready
+_LONGEST_START = 3600.0  # seconds; old versions do not log when they are ready
 _LONGEST_INTERVAL = 2**32 / 1000  # seconds: milliseconds in 32 bits
 
 
@@ -32,7 +32,7 @@ class Rules(NamedTuple):
     now: float  # since the epoch
     hold: float = 3600.0
     spin: float = 1.25e-9  # one read from the L1 cache: 4 cycles at 3.2 GHz
-    watchdog_interval: float | None = None  # None: as the log says, else NDB's default
+    watchdog_interval: float | None = None  # None: as the log shows, else NDB's default
     backup_age: float | None = None
     whole: bool = False
 
@@ -40,7 +40,7 @@ class Rules(NamedTuple):
 class Present:
     """The moment of judgement, how far back an alert reaches, and how old a line without a time is.
 
-    ``first``: what the log says is history of before the first run.
+    ``first``: what the log shows is history of before the first run.
     """
 
     def __init__(self, rules: Rules, *, first: bool = False) -> None:
@@ -87,12 +87,12 @@ class Present:
         return f"{word and ' '}{word} {clock[11:] if self.now - when < _SAME_DAY else clock}"
 
     def counted(self, stalls: Iterable[tuple[float, str]]) -> list[Instant]:
-        """Give the instants that still count of stalls that are too many to keep, the last of very many."""
+        """Return the instants that still count of stalls that are too many to keep, the last of very many."""
         by_end = {when: clock for when, clock in stalls if self.holds(when)}
         return [(when, by_end[when]) for when in one_each(by_end)[-_COUNTED_AT_MOST:]]
 
     def named(self, stalls: Iterable[tuple[float, str]]) -> list[Instant]:
-        """Give these stalls with their ends as they are said."""
+        """Return these stalls with their ends as they are shown."""
         return [(when, self.at(clock, when, "")) for when, clock in stalls]
 
 
@@ -114,7 +114,7 @@ class Reader:
         self._known: dict[bytes, Sequence[tuple[Any, Match]]] = {}  # the rows of each shape
 
     def matching(self, line: Line) -> list[tuple[Any, re.Match[str]]]:
-        """Give each row that a line is of, in the order of the table."""
+        """Return each row that a line is of, in the order of the table."""
         text = line.text
         return [(row, found) for row, match in self._rows(line.shape) if (found := match(text))]
 
@@ -123,7 +123,7 @@ class Reader:
         return bool(self._rows(shape))
 
     def _rows(self, shape: bytes) -> Sequence[tuple[Any, Match]]:
-        """Give the rows whose word is in a line, with their patterns: a line has few of all words."""
+        """Return the rows whose word is in a line, with their patterns: a line has few of all words."""
         if (rows := self._known.get(shape)) is None:
             if len(self._known) == _SHAPES:
                 self._known.clear()
@@ -140,7 +140,7 @@ class Readers:
         self._of_shape: dict[bytes, tuple[Reader, ...]] = {}
 
     def of(self, line: Line) -> tuple[Any, ...]:
-        """Give those that may understand a line, and those that want every line."""
+        """Return those that may understand a line, and those that want every line."""
         if (readers := self._of_shape.get(line.shape)) is None:
             if len(self._of_shape) == _SHAPES:
                 self._of_shape.clear()
@@ -150,7 +150,7 @@ class Readers:
 
 
 class Subject(Reader):
-    """What one log says of one subject; ``memory`` is the JSON object that it keeps between runs."""
+    """What one log shows of one subject; ``memory`` is the JSON object that it keeps between runs."""
 
     UNDATED = False  # whether lines of unknown age count, too: their ``when`` is None
 
@@ -166,7 +166,7 @@ class Subject(Reader):
             row.understand(self, match, line)
 
     def restart(self) -> None:
-        """Forget what ended with the process of the node: nothing, unless a subject says what."""
+        """Forget what ended with the process of the node: nothing, unless a subject defines it."""
 
     def keep(self) -> None:
         """Put into the memory what still counts, where that is not done with each line."""
@@ -209,13 +209,13 @@ class Node(Reader):
 
     @property
     def starting(self) -> bool:
-        """Whether the node's process has begun and has not said that it is started."""
+        """Whether the node's process has begun and has not logged that it is started."""
         begun = self._memory.get("starting")
         return begun is not None and self._now is not None and self._now - begun <= _LONGEST_START
 
     @property
     def watchdog_interval(self) -> float | None:
-        """TimeBetweenWatchDogCheck in seconds, as the node said it at its start."""
+        """TimeBetweenWatchDogCheck in seconds, as the node logged it at its start."""
         return self._memory.get("interval")
 
     @property
@@ -263,7 +263,7 @@ class Node(Reader):
         self._load = (line.when, number(match[1]))
 
     def _on_begin(self, match: re.Match[str], _: Line) -> bool:
-        """Learn that a process begins; it and its phases each say so, before it lists its threads."""
+        """Learn that a process begins; it and its phases each log this, before it lists its threads."""
         groups = match.groupdict()
         if self.is_cluster_log:
             return False

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _KEPT = 1000  # shutdowns
 NODES = 255
-# What only data nodes say: others say the name of their program ("Node 51: mysqld --server-id=51").
+# What only data nodes log: others log the name of their program ("Node 51: mysqld --server-id=51").
 _SPEAKS = (
     rb"(?m)^[-\dT:.Z+ ]{10,40} \[Mg\w+\] [A-Z]+ *-- Node (\d{1,3}): "
     rb"(?:Start(?:ed)? (?:phase|initiated|\()|Communication to |NR Status|L(?:DM|ocal )"
@@ -28,7 +28,7 @@ _SPEAKS = (
 
 
 class Nodes(Subject):
-    """The nodes that one log tells of."""
+    """The nodes that one log shows."""
 
     def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
         super().__init__(node, present, memory)
@@ -83,7 +83,7 @@ class Nodes(Subject):
         return abs(self._asked.get(str(peer), float("-inf")) - when) <= WINDOW
 
     def ended(self) -> list[tuple[Down, Present]]:
-        """Give each node that ended, and the present of this log."""
+        """Return each node that ended, and the present of this log."""
         return [(down, self._present) for down in self._down.values()]
 
     def has_ordered(self, node: str, when: float) -> bool:
@@ -110,18 +110,18 @@ class Nodes(Subject):
                 self._change(node, waited=waited, stall=HEARTBEATS)
 
     def foretell(self, line: Line, why: str, advice: str) -> None:
-        """Note why a node is about to end: others may say no more than that they lost it."""
+        """Note why a node is about to end: others may log no more than that they lost it."""
         self._memory["foretold"] = [line.moment, line.node, why, advice]
 
     def explained(self, down: Down) -> Down:
-        """Return why a node ended of which others only know that they lost it, where its own log tells."""
+        """Return why a node ended of which others only know that they lost it, where its own log shows it."""
         if down.why != LOST or not (told := self.foretold(down.node, down.when)):
             return down
         why, advice = told
         return down._replace(why=why, advice=advice)
 
     def foretold(self, node: int | None, ended: float) -> tuple[str, str] | None:
-        """Give why a node was about to end then, and what to do; None: nothing told it."""
+        """Return why a node was about to end then, and what to do; None: no line showed it."""
         when, whose, why, advice = self._memory.get("foretold", (0.0, None, "", ""))
         return (why, advice) if why and whose == node and 0 <= ended - when <= WINDOW else None
 
@@ -153,10 +153,10 @@ class Nodes(Subject):
             self.data_nodes.append(node)
             told = [down for down in self._down.values() if down.by == node and not down.client]
             for down in told:
-                del self._down[down.node]  # it was no management node that said so
+                del self._down[down.node]  # it was no management node that logged this
 
     def _recent(self, word: str, line: Line) -> int | None:
-        """Give the number that belongs to what was said a moment ago."""
+        """Return the number of ``word`` as logged a moment ago."""
         when, value = self._last.get(word, (float("-inf"), 0))
         return int(value) if line.moment - when <= WINDOW else None
 
@@ -168,7 +168,7 @@ class Nodes(Subject):
         return down is not None and down.phase == "down"
 
     def _counts(self, down: Down) -> bool:
-        # Others tell of API nodes, too, which may stay away.
+        # Others report API nodes, too, which may stay away.
         known = not down.hearsay or down.node in self.data_nodes
         stays = down.phase not in OVER and known
         return self._present.holds(down.when, stays=stays)

@@ -1,4 +1,4 @@
-"""What one log tells of the connections between nodes, and of nodes that are no data nodes."""
+"""What one log shows of the connections between nodes, and of nodes that are no data nodes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _ISOLATED = "Forced isolation"  # by the master, 0.1 s after it ordered the node
 _FAILED = r"Node (?P<peer>\d+) has failed\. The Node state"
 PEER_WORD = b"NR Status: node=,OLD="
 PEER = r"NR Status: node=(?P<peer>\d+),OLD=.*,NEW="
-# As management nodes and as data nodes say it
+# As management nodes and as data nodes log it
 _MISSED_OF = r"Node (?P<observer>\d+) missed heartbeat (?P<value>\d+) from node (?P<peer>\d+)"
 _MISSED = r"Node (?P<peer>\d+) missed heartbeat (?P<value>\d+)$"
 
 
 class Peers(Nodes):
-    """The connections that one log tells of."""
+    """The connections that one log shows."""
 
     def _on_missed(self, match: re.Match[str], line: lines.Line) -> None:
         """Note since when a node is silent, from the first heartbeat in a row that it missed to the last."""
@@ -89,7 +89,7 @@ class Peers(Nodes):
         self._last["cut"] = [line.moment, number(match["peer"])]
 
     def _on_won(self, _: re.Match[str], line: lines.Line) -> None:
-        """Take a node that goes on after a split for alive, whatever those say who do not see it now."""
+        """Take a node that goes on after a split for alive, whatever those log that do not see it now."""
         self._take_back(line, lambda down: down.what == DECLARED_DEAD and down.node == line.node)
         self._last["won"] = [line.moment, line.node]
 
@@ -100,7 +100,7 @@ class Peers(Nodes):
         return declared and node == down.node and abs(when - down.when) <= WINDOW
 
     def _take_back(self, line: lines.Line, which: Callable[[Down], bool]) -> None:
-        """Forget those ends that others have told of just now, and that were none."""
+        """Forget those ends that others have reported just now, and that were none."""
         for down in [*self._down.values()]:
             if down.hearsay and line.moment - down.when <= WINDOW and which(down):
                 del self._down[down.node]

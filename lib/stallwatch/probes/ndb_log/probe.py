@@ -1,4 +1,4 @@
-"""One run: read what is new in the logs, judge all that still counts, say it."""
+"""One run: read what is new in the logs, judge all that still counts, report it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_log.incidents import Incident
     from stallwatch.probes.ndb_log.model import Rules
 
-# In the order in which they are said; of one quantity the worst comes first.
+# In the order in which they are shown; of one quantity the worst comes first.
 _QUANTITIES = (
     "missed_heartbeats", "gcp_commit_lag", "gcp_save_lag", "redo_full", "redo_lag",
     "stuck", "overslept", "spin",
@@ -78,7 +78,7 @@ def _kill(snapshot: Snapshot, rules: Rules) -> float:
 
 
 def _judge(snapshot: Snapshot, rules: Rules, run: Run) -> Iterator[Finding]:
-    """Give the number of lines first, then what could not be found out, then each subject."""
+    """Yield the number of lines first, then what could not be found out, then each subject."""
     if snapshot.logs:
         yield _summary(snapshot.logs, whole=rules.whole)
     elif snapshot.error_logs:
@@ -103,7 +103,7 @@ def _judge(snapshot: Snapshot, rules: Rules, run: Run) -> Iterator[Finding]:
 def _twice(node_logs: Sequence[NodeLog]) -> Iterator[ProbeError]:
     """Return which logs are of two clusters, or copies.
 
-    Those of one node id have the name that NDB gives them, of others the data nodes differ.
+    Those of one node id have the name that NDB sets, of others the data nodes differ.
     """
     first: dict[str, str] = {}
     for path in (log.path for log in node_logs):
@@ -120,7 +120,7 @@ def _twice(node_logs: Sequence[NodeLog]) -> Iterator[ProbeError]:
 
 
 def _acknowledge(snapshot: Snapshot, rules: Rules, run: Run, memory: dict[str, Any]) -> Iterator[Finding]:
-    """Forget all that was reported up to here, and logs that are gone; says what that was."""
+    """Forget all that was reported up to here, and logs that are gone; yield what that was."""
     found = _by_subject(snapshot, rules, run)
     held = [one.what for one in found if run.is_problem(one) and not getattr(one, "in_table", False)]
     for log in snapshot.logs:
@@ -135,7 +135,7 @@ def _acknowledge(snapshot: Snapshot, rules: Rules, run: Run, memory: dict[str, A
 
 
 def _by_subject(snapshot: Snapshot, rules: Rules, run: Run) -> Iterator[Finding]:
-    """Give incidents first, then what else the logs say, subject by subject."""
+    """Yield incidents first, then what else the logs show, subject by subject."""
     node_logs = snapshot.logs
     found = [*of_shutdowns([*(log.shutdown for log in node_logs), *snapshot.error_logs])]
     found += [one for log in node_logs for one in log.findings(rules)]
@@ -169,15 +169,15 @@ def _state(event: Event, run: Run) -> State:
 
 
 def _in_perfdata(incident: Incident, state: State) -> Iterator[Reading]:
-    """Give the numbers of an incident, which is told as a whole."""
+    """Yield the numbers of an incident, which is reported as a whole."""
     for event in incident.events:
         if isinstance(event.finding, Reading):
             yield event.finding._replace(in_table=True, confirmed=state is State.CRITICAL)
 
 
 def _merged(found: Iterable[Finding]) -> Iterator[Finding]:
-    """Give faults first, then each quantity, the worst of all logs first and alone in the perfdata."""
-    # A cluster log repeats its nodes' lines: of findings that say the same, the worst counts.
+    """Yield faults first, then each quantity, the worst of all logs first and alone in the perfdata."""
+    # A cluster log repeats its nodes' lines: of findings that are the same, the worst counts.
     ascending = sorted(found, key=lambda one: (_gravity(one), _value(one)))
     once = list({(type(one), getattr(one, "name", ""), one.what): one for one in ascending}.values())
     yield from (finding for finding in once if not isinstance(finding, Reading))
@@ -204,7 +204,7 @@ def _records(error_logs: Sequence[ErrorLog]) -> Reading:
 
 
 def _summary(node_logs: Sequence[NodeLog], *, whole: bool) -> Reading:
-    """Return what was read; the line stands first when nothing else has to be said."""
+    """Return what was read; the line comes first when nothing else is to be reported."""
     lines = sum(log.lines for log in node_logs)
     names = os.path.basename(node_logs[0].path) if len(node_logs) == 1 else f"{len(node_logs)} logs"
     longest = max(log.watchdog.longest for log in node_logs)

@@ -1,7 +1,7 @@
 """Whether the process that wrote a data node's log still runs on this host.
 
 A node that is killed together with its angel writes no last line, and where all nodes end so, no other one
-tells of it. A log names its processes ("Angel pid: 996 started child: 1004"). One
+reports it. A log names its processes ("Angel pid: 996 started child: 1004"). One
 that an earlier run has seen, and that is gone without a last word, has ended. Processes that were never seen
 prove nothing: the log may be a copy, or that of a container.
 """
@@ -28,7 +28,7 @@ class Process:
     def look(self) -> None:
         """See before the log is read whether those of the last run still are there.
 
-        What they had to say is in the log then.
+        Their last lines are in the log then.
         """
         seen = self._memory.get("seen", {})
         alive = _alive([int(pid) for pid in seen])
@@ -43,12 +43,12 @@ class Process:
 
     @property
     def gone(self) -> int | None:
-        """The node's process, if it is gone and the log neither tells of its end nor of another start."""
+        """The node's process, if it is gone and the log neither shows its end nor of another start."""
         return self._ended[-1] if self._ended and self._ended == sorted(self._node.pids) else None
 
 
 def _alive(pids: list[int]) -> dict[str, float]:
-    """Give those of these processes that run as data nodes, with the seconds after boot when each started."""
+    """Return those of these processes that run as data nodes, with the seconds from boot to each start."""
     tasks = {pid: processes.task(pid) for pid in pids}
     return {
         str(pid): task.started

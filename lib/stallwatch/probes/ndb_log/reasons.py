@@ -1,6 +1,6 @@
 """Why a node ended, where the lines before its end know more than the line of its end.
 
-The texts are those of NDB 9.7.2. What a node says before its end explains only the errors that
+The texts are those of NDB 9.7.2. What a node logs before its end explains only the errors that
 follow from it (``codes``), within ``WINDOW`` seconds.
 """
 
@@ -49,7 +49,7 @@ _FAILED = (
 
 
 class Reasons(Subject):
-    """What the log of a node says before its end."""
+    """What the log of a node shows before its end."""
 
     END = b"Forced node shutdown"
 
@@ -86,7 +86,7 @@ class Reasons(Subject):
         self._note(line, {2303}, withheld.message(why), advice)
 
     def _on_gcp_stop(self, match: re.Match[str], line: Line) -> None:
-        """Note it of each node that the master ends, or of the one that says that it is ended."""
+        """Note it of each node that the master ends, or of the one that logs that it is ended."""
         mask = match.groupdict().get("mask")
         for node in nodes_of(mask) if mask else (line.node,):
             self._note(line._replace(node=node), _ENDED_BY_MASTER, _GCP_STOP, _GCP_ADVICE, _WAITED)

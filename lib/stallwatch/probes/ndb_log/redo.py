@@ -1,6 +1,6 @@
 """Redo buffers that fill and disks that lag: which of the two is too small?
 
-A data node says when the buffer of a redo log part has less than 10 free pages and when it has 20 % again.
+A data node logs when the buffer of a redo log part has less than 10 free pages and when it has 20 % again.
 Measured on 9.7.2: a buffer too small for bursts is full for 9 ms (median) at a time on a fast disk; on a
 disk capped at 2 MB/s it is full for 900 ms, and lines "Lag - time to complete" appear, which only a disk
 that lags causes.
@@ -160,7 +160,7 @@ class Redo(Subject):
             self._episodes.append([when, max(_SHORTEST, when - started[0]), started[1]])
 
     def _all_episodes(self) -> list[list[Any]]:
-        """Give the episodes that ended, and those that have not, as if they ended now."""
+        """Return the episodes that ended, and those that have not, as if they ended now."""
         now = self._present.now
         unfinished = [[now, max(_SHORTEST, now - when), clock] for when, clock in self._full.values()]
         return [*self._episodes, *unfinished]
@@ -195,7 +195,7 @@ class Redo(Subject):
         return Reading("redo_lag", seconds, "s", what, why, advice, line=Line(more=more))
 
     def _problem_events(self, episodes: list[list[Any]]) -> Iterator[Event]:
-        """Give the problems before buffers that were full and lag, of the same incident."""
+        """Yield the problems before buffers that were full and lag, of the same incident."""
         begins = [when for when, _ in self._problems.values()]
         begins += [end - seconds for end, seconds, _ in episodes]
         begins += [when - seconds for when, _, seconds, _ in self._lags]
@@ -234,7 +234,7 @@ class Redo(Subject):
 
 
 def _latest(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """Give begin and end of the last trouble: what was well for a while in between explains nothing there."""
+    """Return begin and end of the last trouble: a good while in between explains nothing there."""
     (begin, end), *others = sorted(spans)
     for since, until in others:
         begin, end = (since, until) if since - end > WINDOW else (begin, max(end, until))
@@ -242,13 +242,13 @@ def _latest(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _typical(episodes: list[list[Any]]) -> float:
-    """Give the seconds that speak for these episodes: one long one is not outvoted by many short ones."""
+    """Return the seconds that represent these episodes: one long one is not outvoted by many short ones."""
     longest: float = max(seconds for _, seconds, _ in episodes)
     return longest if longest >= _LONG else _median(episodes)
 
 
 def _median(episodes: list[list[Any]]) -> float:
-    """Give the median of their seconds."""
+    """Return the median of their seconds."""
     from statistics import median  # 2 ms, which a healthy log need not cost
 
     seconds: list[float] = [seconds for _, seconds, _ in episodes]

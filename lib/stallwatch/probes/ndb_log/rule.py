@@ -34,9 +34,9 @@ class Rule(NamedTuple):
 
 
 def nodes_of(mask: str) -> list[int]:
-    """Give the nodes of a bit mask in hexadecimal, as a data node logs them, or of a list.
+    """Return the nodes of a bit mask in hexadecimal, as a data node logs them, or of a list.
 
-    A mask may be in "[SignalCounter: m_count=1 0000000000000010]", which says whom a node waits for.
+    A mask may be in "[SignalCounter: m_count=1 0000000000000010]", which shows whom a node waits for.
     """
     if counter := re.search(r"m_count=\d+ ([0-9a-fA-F]+)", mask):
         mask = counter[1]

@@ -243,7 +243,7 @@ RULES = (
     *BUFFER_RULES,
     *START_RULES,
 )
-# Quantities that the rules tell of: unit, and what to say when no line did.
+# Quantities that the rules report: unit, and what to show when no line has it.
 QUANTITIES = {
     "missed_heartbeats": ("", "no missed heartbeat"),
     "gcp_commit_lag": ("s", "no GCP_COMMIT lag"),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_log import lines
 
 _ORDER = 6 * 3600.0  # seconds that an order holds at most, if neither its end nor another fate is seen
-_STOPPED = 600.0  # seconds after a stop by order in which others may tell of it
+_STOPPED = 600.0  # seconds after a stop by order in which others may report it
 _FULL = 600.0  # seconds after which a full disk is no cause any more
 _UNSEEN = 600.0  # seconds between a connection that broke and the start that shows that the node had ended
 _NO_ID = r"Failed to allocate nodeid, error: '(?P<cause>.*)'"
@@ -46,7 +46,7 @@ _NO_MAJORITY, _DECLARED_DEAD_ERROR, _OS_SIGNAL, _NO_SPACE = "2305", "2315", "600
 
 
 class Shutdown(Peers):
-    """The ends and starts that one log tells of."""
+    """The ends and starts that one log shows."""
 
     EVERY_LINE = True  # each shows that its node still writes
 
@@ -102,7 +102,7 @@ class Shutdown(Peers):
         if winner in (None, line.node):
             return None
         advice = f"check the network between nodes {winner} and {line.node}{RESTART}"
-        # Who stands still misses no heartbeats.
+        # A node that stalls misses no heartbeats.
         if winner and not self._silent(line.node, winner, line.moment):
             advice = f"check for a paused VM, swapping, network trouble{RESTART}"
         return f"it lost node {winner} and the arbitration", advice, None
@@ -118,7 +118,7 @@ class Shutdown(Peers):
         self._last["signal"] = [line.moment, number(match["signal"])]
 
     def _on_stopped(self, _: re.Match[str], line: lines.Line) -> None:
-        """Take the last word of a process for its end; who says more comes after it."""
+        """Take the last word of a process for its end; a line with more comes after it."""
         told = self._is_down(line.node) or (line.node is None and self._down)
         if not told and not self.has_ordered(str(line.node), line.moment):
             why, advice = "its error handler ended it", "read the errors before it, and its error log"
@@ -127,7 +127,7 @@ class Shutdown(Peers):
             self._change(line.node, waited=WINDOW if reason else 0.0)
 
     def _on_management_start(self, _: re.Match[str], _line: lines.Line) -> None:
-        """Forget who was up: what happened meanwhile, this log does not tell."""
+        """Forget who was up: this log does not show what happened meanwhile."""
         self._up.clear()
 
     def _on_allocated(self, match: re.Match[str], line: lines.Line) -> None:
@@ -141,7 +141,7 @@ class Shutdown(Peers):
     def _on_not_started(self, match: re.Match[str], line: lines.Line) -> None:
         advice = "check whether it runs already, and the management server"
         cause = withheld.message(match["cause"])
-        # Where it was asked stands before.
+        # The address that was asked comes before.
         why = withheld.message(match["cause"].rpartition(": ")[2]).rstrip(".")
         self._end(line.node, line, "could not start", why, advice, () if why == cause else (cause,))
 
@@ -172,7 +172,7 @@ class Shutdown(Peers):
         node, when = line.node, line.moment
         ordered = self.has_ordered(str(node), when) or self.has_ordered("any", when)
         since = self._ordered.get(str(node), [when])[0] if ordered else when
-        # As by systemctl stop: others may have told before that it left.
+        # As by systemctl stop: others may have logged before that it left.
         if not ordered and not match["again"]:
             since = when - WINDOW
             if (down := self._down.get(node)) and down.hearsay and down.when >= since:
@@ -196,7 +196,7 @@ class Shutdown(Peers):
         self._goes_on(match, line, "back")
 
     def _on_connected(self, match: re.Match[str], line: lines.Line) -> None:
-        """Take a node that others thought dead for back if it is an API node: no other sign tells."""
+        """Take a node that others thought dead for back if it is an API node: there is no other sign."""
         down = self._down.get(number(match["peer"]))
         if down and down.by is not None:
             if down.by == line.node:
@@ -277,7 +277,7 @@ class Shutdown(Peers):
             self._change(node, phase=phase, since=line.moment, since_clock=line.clock)
 
     def _starts_or_has_started(self, node: int, line: lines.Line, phase: str) -> None:
-        """Note an end that nobody told of: what is up does not start.
+        """Note an end that nobody logged: what is up does not start.
 
         A management node that only saw a connection break and come back did not know of the end, either.
         """

@@ -1,6 +1,6 @@
 """Rules for lines about data nodes that wait for others in their start, or start without them.
 
-The texts are those of ndbmtd 9.7.2 (QMGR), which says every 3 s for whom it waits. A system start or initial
+The texts are those of ndbmtd 9.7.2 (QMGR), which logs every 3 s for whom it waits. A system start or initial
 start that waits means that no data node is up.
 """
 

@@ -1,7 +1,7 @@
 """Starts of data nodes that do not go on: no start phase is completed any more.
 
 A start may take hours: it reads all data, or copies it from another node. So such a start is a WARNING, which
-says since when no phase was completed.
+shows since when no phase was completed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LAST_PHASE = "101"
 
 
 class Starts(Subject):
-    """The starts that one log tells of."""
+    """The starts that one log shows."""
 
     def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
         super().__init__(node, present, memory)

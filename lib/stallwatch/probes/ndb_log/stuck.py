@@ -38,7 +38,7 @@ class Cause(NamedTuple):
 
 
 def judge(user: float, system: float, span: float, *, own: bool, busy: bool = False) -> Cause:
-    """Give who was busy during ``span`` seconds in which ``user`` and ``system`` seconds of processor passed.
+    """Return who was busy during ``span`` seconds in which ``user`` and ``system`` seconds of CPU passed.
 
     ``own`` times are the thread's; others are the whole process's and include every other thread, so that
     they make a cause only probable, and none when the process is ``busy`` or used more than one thread can.

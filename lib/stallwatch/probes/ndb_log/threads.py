@@ -34,7 +34,7 @@ _STALL = 1000  # milliseconds; shorter ones mean nothing during a start-up
 _KEPT = 100  # oversleeps
 _NAMED = 3  # threads
 _WRAP = 2**32
-_FEWEST = 100  # contentions between two reports that say something; the first 20 are printed one by one
+_FEWEST = 100  # contentions between two reports that mean something; the first 20 are printed one by one
 _MOST = 50_000  # ten reports of the widest step: more means that the counters began anew
 _KEPT_LOCKS = 1000  # 255 nodes with a few kinds each
 
@@ -53,14 +53,14 @@ class Oversleep(NamedTuple):
 class Oversleeps(Subject):
     """What overslept in one data node.
 
-    The watchdog, too: the whole process or machine stood still. Threads alone while the watchdog is on time:
+    The watchdog, too: the whole process or machine stalled. Threads alone while the watchdog is on time:
     these threads or their processors. Verified with SIGSTOP and frozen threads on 9.7.2.
     """
 
     def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
         super().__init__(node, present, memory)
         self._held = remembered(memory, "held", Oversleep)
-        # When those ended that are not kept, by whether the whole process stood still.
+        # When those ended that are not kept, by whether the whole process stalled.
         self._dropped: dict[str, list[tuple[float, str]]] = memory.setdefault("dropped", {})
 
     def keep(self) -> None:
@@ -186,7 +186,7 @@ class Contention(Subject):
 
     NDB counts contentions and spins of a lock in two 32-bit numbers that wrap, and prints them at each
     contention up to 20, each 200th up to 10,000 and each 5000th beyond (mt-lock.hpp; not compiled in since
-    7.3: on newer versions the absence of these lines means nothing). 99 % of them are harmless, says the
+    7.3: on newer versions the absence of these lines means nothing). 99 % of them are harmless, by the
     article of 2010 that the rule comes from: spins for each contention, times 1.25 ns for a read from the L1
     cache.
     """
@@ -242,7 +242,7 @@ class Contention(Subject):
 def spins_per_contention(before: list[int] | None, after: list[int]) -> float | None:
     """Spins for each contention between two reports ``[contentions, spins]`` of one lock, or None.
 
-    Both counters wrap at 2^32. None where the pair says nothing: no report before, too few contentions, or
+    Both counters wrap at 2^32. None where the pair means nothing: no report before, too few contentions, or
     counters that a restart has set back.
     """
     if before is None:

@@ -22,7 +22,7 @@ _SHOWN = 300  # bytes of the newest
 
 
 class _Known(NamedTuple):
-    """A kind of line that is no problem in itself, or that other lines tell better."""
+    """A kind of line that is no problem in itself, or that other lines show better."""
 
     word: bytes
     pattern: str
@@ -30,7 +30,7 @@ class _Known(NamedTuple):
 
 # The texts are those of NDB 9.7.2 and of the recorded logs.
 _HARMLESS = (
-    # An API node that goes, or the end of a data node, which other lines tell
+    # An API node that goes, or the end of a data node, which other lines show
     _Known(b" Disconnected", r"Node \d+ Disconnected$"),
     _Known(b"Node failure of ", r"Node failure of \d+ \w+ completed$"),
     _Known(b"completed failure of Node", r"(?:Node \d+|All nodes) completed failure of Node \d+$"),
@@ -84,7 +84,7 @@ class Unknown(Subject):
 
     @property
     def newest(self) -> tuple[float, str] | None:
-        """When the newest was written, and what it says; None if there is none."""
+        """When the newest was written, and its text; None if there is none."""
         if not self._times:
             return None
         clock, text = self._newest
@@ -97,7 +97,7 @@ class Unknown(Subject):
 
 
 def of_unknown(logs: Sequence[Unknown]) -> Iterator[Finding]:
-    """Give the number of all logs, and the newest line."""
+    """Yield the number of all logs, and the newest line."""
     count = sum(log.count for log in logs)
     yield Reading("unknown_warnings", count, what=f"warnings that no rule knows: {count}")
     if newest := max((log.newest for log in logs if log.newest), default=None):

@@ -2,7 +2,7 @@
 
 The watchdog looks every 100 ms at each thread's sign of life and kills the node when one is missing for three
 times TimeBetweenWatchDogCheck (WatchDog.cpp; measured on 9.7.2: killed at elapsed=18022 with the default).
-Why a thread was stuck, `stuck` says.
+`stuck` finds why a thread was stuck.
 """
 
 from __future__ import annotations
@@ -67,19 +67,19 @@ class Episode:
         self.place = place
         self.when = when  # of the last line
         self.clock = clock
-        self.last_ms = last_ms  # None: versions up to 6.x do not say for how long
+        self.last_ms = last_ms  # None: versions up to 6.x do not log for how long
         self.ticks = ticks  # [milliseconds stuck, user, system] at the first and at the last report of times
         self.own = own  # milliseconds overslept, user and system microseconds of the thread itself
         self.load = load  # operations that the node reported before
 
     @property
     def seconds(self) -> float | None:
-        """For how long the thread gave no sign of life."""
+        """For how long the thread showed no sign of life."""
         return None if self.last_ms is None else self.last_ms / 1000
 
 
 class Watchdog(Subject):
-    """What the watchdog said of one data node."""
+    """What the watchdog logged of one data node."""
 
     def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
         super().__init__(node, present, memory)
@@ -122,7 +122,7 @@ class Watchdog(Subject):
 
     @property
     def longest(self) -> float:
-        """The longest time in seconds for which a thread gave no sign of life; 0 if none was stuck."""
+        """The longest time in seconds for which a thread showed no sign of life; 0 if none was stuck."""
         return max((episode.seconds or 0 for episode in self._stuck), default=0)
 
     def findings(self, rules: Rules) -> Iterator[Finding | Event]:
@@ -172,7 +172,7 @@ class Watchdog(Subject):
         self._last = None
 
     def _on_overslept(self, match: re.Match[str], line: lines.Line) -> None:
-        """Take a thread's own times, which it tells when it wakes up, for better than the process's."""
+        """Take a thread's own times, which it logs when it wakes up, for better than the process's."""
         episode = self._open(number(match["thread"]))
         if episode and match["user"] and abs(line.moment - episode.when) <= TOGETHER:
             episode.own = [number(match["ms"]), number(match["user"]), number(match["system"])]

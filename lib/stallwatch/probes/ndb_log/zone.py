@@ -1,7 +1,7 @@
 """The zone of a log whose times have none: found by lines that are new, as these cannot be hours old.
 
 Those of a log that is copied here once an hour can: a zone counts if all new lines of two runs fit it. A
-first run has no new lines: it compares the last line with the date of the file, and only tells of a zone.
+first run has no new lines: it compares the last line with the date of the file, and only reports a zone.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Zone:
         self._age: float | None = None  # of a new line, where no offset explains it
 
     def of(self, when: float) -> float:
-        """Give the seconds to add to a time, and learn from the first of a run."""
+        """Return the seconds to add to a time, and learn from the first of a run."""
         if self._since is not None:
             self._learn(when, self._since)
             self._since = None

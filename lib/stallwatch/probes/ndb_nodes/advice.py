@@ -60,11 +60,11 @@ _NOBODY_KNOWS = Advice("run ndb_mgm -e show, see each ndb_N_out.log", _ENDS)
 
 
 def advice(presence: Presence, nodes: Sequence[int]) -> tuple[str, tuple[str, ...]]:
-    """Give the next step for these nodes, of the most urgent trouble if there are several, and the rest."""
+    """Return the next step for these nodes, of the most urgent trouble if there are several, and the rest."""
     by_kind: dict[Advice, list[int]] = {}
     for node in nodes:
         by_kind.setdefault(_kind_of_trouble(presence, node), []).append(node)
-    if not by_kind:  # nobody tells which they are
+    if not by_kind:  # nobody knows which they are
         return _NOBODY_KNOWS.step, (_NOBODY_KNOWS.more,)
     (first, *others) = (
         (named(those), *(text.format(**_in_words(presence, those)) for text in kind))
@@ -80,7 +80,7 @@ def advice(presence: Presence, nodes: Sequence[int]) -> tuple[str, tuple[str, ..
 
 
 def cluster_advice(management: Management) -> tuple[str, tuple[str, ...]]:
-    """Give it where no data node is connected, and the management server has told nothing of them.
+    """Return it where no data node is connected, and the management server has reported nothing of them.
 
     A data node needs a management server when it starts, so that comes first.
     """

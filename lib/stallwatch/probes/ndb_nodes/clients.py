@@ -1,6 +1,6 @@
 """SQL nodes, other API nodes and management nodes that are not connected to the data nodes.
 
-Which of them are to be connected, the configuration does not say: it also has slots for programs that come
+The configuration does not show which of them are to be connected: it also has slots for programs that come
 and go (ndb_restore, ndb_mgm), and spare ones. So those are expected that --expect-api names, and SQL
 nodes and management nodes that earlier looks have seen connected for a while.
 
@@ -81,7 +81,7 @@ def missing(
 
 
 def managers(memory: dict[str, Any]) -> list[str]:
-    """Give the addresses of the management nodes that ``memory`` knows."""
+    """Return the addresses of the management nodes that ``memory`` knows."""
     known = (seen.client for seen in _read(memory.get(_KEPT)))
     return [client.address for client in known if client.program == MANAGEMENT]
 
@@ -96,7 +96,7 @@ _SAME: tuple[Callable[[Seen, int, Client], bool], ...] = (
 
 
 def _recognized(lasting: dict[int, Client], before: list[Seen], now: float) -> tuple[list[Seen], list[Seen]]:
-    """Give those that are connected now, since the first look in a row, and those that were before."""
+    """Return those that are connected now, since the first look in a row, and those that were before."""
     here = []
     for is_same in _SAME:
         for seen in tuple(before):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Found = TypeVar("Found")
 
-_NO_COLUMN = 1054  # ER_BAD_FIELD_ERROR: a version whose table tells less
+_NO_COLUMN = 1054  # ER_BAD_FIELD_ERROR: a version whose table shows less
 _CLOCKS = "clocks"
 _LARGEST_PORT, _PORT_NUMBER = 65535, r"[1-9]\d{0,4}"
 _HOST, _PORT = "Ndb_config_from_host", "Ndb_config_from_port"
@@ -42,7 +42,7 @@ class Snapshot(NamedTuple):
     cluster: Cluster
     management: Management = NOT_ASKED
     restarts: Mapping[int, Restart] = {}
-    groups: Mapping[int, int] = {}  # which node group nodes say that they are in
+    groups: Mapping[int, int] = {}  # the node group that nodes report for themselves
     here: tuple[Process, ...] = ()  # of missing nodes
 
 
@@ -62,7 +62,7 @@ class Tables:
         self._failures: list[Finding] = []
 
     def ask(self, table: str, step: Callable[[], Found], *, evidence: bool = False) -> Found | None:
-        """Give what ``step`` asks; None if it cannot be had, which is UNKNOWN, of mere evidence an aside.
+        """Return what ``step`` asks; None if it cannot be had, which is UNKNOWN, of mere evidence an aside.
 
         Of all ProbeErrors it raises ClusterDownError alone.
         """
@@ -93,7 +93,7 @@ class Tables:
             self._failures.append(Fault(State.OK, error.what) if evidence else error)
 
     def problems(self, *, everything: bool) -> Iterator[Finding]:
-        """Give what could not be read, and why; what the version lacks, only if ``everything`` is wanted."""
+        """Yield what could not be read, and why; what the version lacks, only if ``everything`` is wanted."""
         yield from self._failures
         if self.left_out:
             why = "after that" if self._is_closed else "as no time is left (--timeout)"
@@ -137,7 +137,7 @@ class Clocks:
         }
 
     def seconds(self, what: str) -> float:
-        """Give for how long ``what`` has lasted, which is so now; 0 the first time."""
+        """Return for how long ``what`` has lasted, which is so now; 0 the first time."""
         return self._since.seconds(what)
 
     def runs(self, what: str) -> bool:
@@ -179,7 +179,7 @@ def ask_management(
 ) -> Snapshot:
     """Ask the management server at ``place``, or else the one that the SQL node on ``sql_host`` has asked.
 
-    It may be unreachable. It knows the ids of all data nodes, which ndbinfo may not tell. What does not fit
+    It may be unreachable. It knows the ids of all data nodes, which ndbinfo may not show. What does not fit
     ``cluster`` is not believed: behind a tunnel there may be another cluster's management server.
     """
     from stallwatch.sources import ndb_mgm
@@ -207,7 +207,7 @@ def ask_management(
 def ask_others(ndbinfo: Ndbinfo, addresses: Sequence[str], sql_host: str, asked: Snapshot) -> Snapshot:
     """Ask the other management servers of a cluster in turn, as the one that was ``asked`` did not answer.
 
-    ``addresses`` are what data nodes have told of them. The one that was asked is the only one that is down
+    ``addresses`` are what data nodes have shown of them. The one that was asked is the only one that is down
     if another one cannot be asked, but does not refuse the connection.
     """
     is_down = asked.management.is_down
@@ -225,7 +225,7 @@ def ask_others(ndbinfo: Ndbinfo, addresses: Sequence[str], sql_host: str, asked:
 
 
 def alive_here(sql_host: str, snapshot: Snapshot) -> tuple[Process, ...]:
-    """Give the processes of missing data nodes that run on this host, if the SQL node does."""
+    """Return the processes of missing data nodes that run on this host, if the SQL node does."""
     from stallwatch.probes.ndb_nodes.here import alive
 
     is_here = re.fullmatch(_THIS_HOST, sql_host)

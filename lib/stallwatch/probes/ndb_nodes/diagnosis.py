@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.queries import Row
 
 # Seconds. Nobody has contact to a node that starts while it reads its configuration and takes its memory, for
-# 2 to 8 s with 80 MB of data on a busy machine (9.7.2). ndbinfo.restart_info then says "Allocated node id",
-# and goes on to say so if the node dies: it was still there after minutes.
+# 2 to 8 s with 80 MB of data on a busy machine (9.7.2). ndbinfo.restart_info then shows "Allocated node id",
+# and still does if the node dies: it was still there after minutes.
 _UNSEEN = 300.0
 # The first is also that of a start with --nostart.
 _BEGINNING = ("NOT_STARTED", "UNKNOWN", "RESTARTING")
@@ -67,7 +67,7 @@ def diagnose(
 ) -> Presence:
     """Put together what is known; ``memory`` keeps what was seen of nodes while they answered.
 
-    Where a node group is not known, ``replicas`` gives the size of every group, or 0.
+    Where a node group is not known, ``replicas`` returns the size of every group, or 0.
     """
     cluster = snapshot.cluster
     orders = _Orders(_nodes(memory, _STOPPED), _nodes(memory, _CAME_BACK))
@@ -80,7 +80,7 @@ def diagnose(
 
 
 def seen_stopping(memory: dict[str, Any]) -> set[int]:
-    """Give the nodes that were seen to be shut down in order, and not up since."""
+    """Return the nodes that were seen to be shut down in order, and not up since."""
     return _nodes(memory, _STOPPED)
 
 
@@ -171,7 +171,7 @@ def _has_just_started(node: int, rules: Rules, clocks: Clocks) -> bool:
     """Whether the management server calls a node started that it did not at an earlier look.
 
     A node that was up at the last look is none of these: it may just have ended, or be out of reach. Nor is
-    one of which the management server told nothing at that look.
+    one of which the management server reported nothing at that look.
     """
     if not rules.remembers or not clocks.runs(_AWAY.format(node)):
         return False
@@ -179,7 +179,7 @@ def _has_just_started(node: int, rules: Rules, clocks: Clocks) -> bool:
 
 
 def groups_of(membership: Sequence[Row]) -> dict[int, int]:
-    """Read which node group each node says that it is in; raises a ProbeError."""
+    """Read the node group that each node reports for itself; raises a ProbeError."""
     return {whole(row, "node_id"): whole(row, "group_id") for row in membership}
 
 
@@ -190,7 +190,7 @@ def _groups(
     memory: dict[str, Any],
     replicas: Callable[[], int],
 ) -> Groups:
-    """Put the nodes into their groups, as nodes say that are up; others may not know yet.
+    """Put the nodes into their groups, as reported by nodes that are up; others may not know yet.
 
     Where a node belongs is kept in ``memory``. If there is no look to remember at which it was up, and one
     group only has room for all such nodes, they belong there. Where ``replicas`` is 1, each is a group of its
@@ -279,9 +279,9 @@ def _read(kept: Any) -> Start | None:
 
 
 def generations(cluster: Cluster, clocks: Clocks) -> tuple[dict[int, list[int]], float]:
-    """Give the nodes by the generation of the configuration that they run with, and how long these differ.
+    """Return the nodes by the generation of the configuration that they run with, and how long these differ.
 
-    They are one, or a change is unfinished. Before 7.1.10 they are not told.
+    They are one, or a change is unfinished. Before 7.1.10 they are not known.
     """
     nodes: dict[int, list[int]] = {}
     for node in sorted(cluster.nodes.values()):

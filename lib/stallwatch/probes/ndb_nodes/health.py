@@ -37,7 +37,7 @@ _FIRST = 20  # seconds until a node has its first sample
 _LASTING = 180.0  # seconds that have to be known of a thread for a critical state
 _BUSY = 50.0  # per cent; below, waiting for a processor does not matter
 _STARVED = 0.7  # of the time in which it works, a thread should have a processor
-_FEW = 3  # nodes that have restarted of which the line says when
+_FEW = 3  # nodes that have restarted of which the line shows when
 _DAY = 86400.0  # seconds
 
 
@@ -138,7 +138,7 @@ def overloads(
 
 
 def reconnects(intervals: Mapping[int, Interval]) -> Iterator[Reading]:
-    """Give how often links were connected anew. Only where no node has ended: that breaks its links, too."""
+    """Yield how often links were connected anew. Only where no node has ended: that breaks its links, too."""
     changed = {
         node: interval.counts[CONNECTS] for node, interval in intervals.items() if CONNECTS in interval.counts
     }
@@ -189,7 +189,7 @@ def thread_use(worst: Busiest, thread: Thread | None) -> Reading:
 
 
 def too_young(cluster: Cluster) -> set[int]:
-    """Give the nodes that may have no samples of their threads yet."""
+    """Return the nodes that may have no samples of their threads yet."""
     return {node.id for node in cluster.nodes.values() if node.uptime <= 2 * _FIRST}
 
 
@@ -199,7 +199,7 @@ def _unchanged(intervals: Mapping[int, Interval], name: str) -> dict[int, Interv
 
 
 def _worst(intervals: Mapping[int, Interval], name: str) -> int | None:
-    """Give the node that has counted most per minute, of nodes whose counter has not begun anew."""
+    """Return the node that has counted most per minute, of nodes whose counter has not begun anew."""
     rates = {node: _per_minute(one, name) for node, one in intervals.items() if name in one.counts}
     return max(sorted(rates), key=lambda node: rates[node], default=None)
 
@@ -256,7 +256,7 @@ def _uptime(start: Start) -> str:
 
 
 def generations(nodes: Mapping[int, list[int]], seconds: float) -> Iterator[Reading]:
-    """Return how long the generations of the configuration differ; nothing where they are not told."""
+    """Yield how long the generations of the configuration differ; nothing where they are not known."""
     if not nodes:
         return
     if len(nodes) == 1:
@@ -273,7 +273,7 @@ def generations(nodes: Mapping[int, list[int]], seconds: float) -> Iterator[Read
 
 
 def certificate(rows: Sequence[Row], now: float) -> Iterator[Reading]:
-    """Give how long the certificate is good that expires first, by our clock; nothing where there is none."""
+    """Yield how long the first certificate to expire is good, by our clock; nothing where there is none."""
     if not rows:
         return
     first = number(rows[0], "expires")
@@ -288,6 +288,6 @@ def certificate(rows: Sequence[Row], now: float) -> Iterator[Reading]:
 
 
 def no_baseline(subjects: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Fault]:
-    """Return which subjects cannot be told yet, by the reason and the names of the nodes."""
+    """Yield which subjects are not known yet, by the reason and the names of the nodes."""
     for (why, whose), names in subjects.items():
         yield Fault(State.OK, f"{listed(names)} of {whose} can be known from the next run on: {why}")

@@ -1,6 +1,6 @@
 """Which processes of missing data nodes live, where the SQL node, and so maybe a data node, is on this host.
 
-A data node of another cluster may have the same number here: it is told apart by the port of its management
+A data node of another cluster may have the same number here: it differs by the port of its management
 server. What is found goes below the line; it decides the next step if that server has the same name, too.
 """
 
@@ -42,7 +42,7 @@ class Process(NamedTuple):
 
 
 def alive(nodes: Collection[int], management: str) -> tuple[Process, ...]:
-    """Give the processes of these data nodes that run on this host, those started with --ndb-nodeid.
+    """Return the processes of these data nodes that run on this host, those started with --ndb-nodeid.
 
     ``management`` is ``host:port`` of their management server; empty: it is not known, and so nothing is.
     """

@@ -1,4 +1,4 @@
-"""The words and the numbers for who is up, who is not, and what that means; ``advice`` says what to do."""
+"""The words and the numbers for who is up, who is not, and what that means; ``advice`` has what to do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from stallwatch.table import Cell
 
 _EACH = 2  # nodes that start whose progress is on the line
-_A_WHILE = 60.0  # seconds from which on the line says how long something lasts
+_A_WHILE = 60.0  # seconds from which on the line shows how long something lasts
 _COLUMNS = ("node", "group", "state", "phase", "up for", "generation", "version", "busiest thread %")
 
 
@@ -132,7 +132,7 @@ def _missing(presence: Presence) -> Reading:
 
 
 def _about(presence: Presence, nodes: Sequence[int]) -> tuple[str, str, Line]:
-    """Give what it means that these nodes are not up, the next step, and the lines below."""
+    """Return what it means that these nodes are not up, the next step, and the lines below."""
     do, below = advice(presence, nodes)
     why, groups = _meaning(presence, nodes)
     return why, do, _line(presence, nodes, (*groups, *below))

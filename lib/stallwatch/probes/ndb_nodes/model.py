@@ -47,7 +47,7 @@ class NodeStatus(NamedTuple):
 
 
 class Management(NamedTuple):
-    """What the management server said: the status of data nodes by id, or an aside why that is not known."""
+    """What the management server shows: the status of data nodes by id, or an aside why it is not known."""
 
     where: str = ""
     nodes: Mapping[int, SeenStatus] = {}
@@ -55,7 +55,7 @@ class Management(NamedTuple):
     is_down: bool = False  # its host refuses the connection; it is at ``where``
 
     def of(self, node: int) -> str:
-        """Give its status of a data node, such as STARTING; empty: it is not known."""
+        """Return its status of a data node, such as STARTING; empty: it is not known."""
         return self.nodes[node].status if node in self.nodes else ""
 
     def says(self, about: Iterable[int]) -> str:
@@ -105,7 +105,7 @@ class Groups(NamedTuple):
     unseen: tuple[int, ...] = ()  # expected nodes that no look has seen up
 
     def of(self, node: int) -> Group | None:
-        """Give the group of a node; None: it has none, or that is not known."""
+        """Return the group of a node; None: it has none, or that is not known."""
         return next((group for group in self.all if node in group.members), None)
 
 
@@ -120,12 +120,12 @@ class Presence(NamedTuple):
     here: tuple[Process, ...] = ()  # of missing nodes, on this host
 
     def those(self, status: Status) -> list[int]:
-        """Give the nodes that are this."""
+        """Return the nodes that are this."""
         return sorted(node for node, one in self.statuses.items() if one.status is status)
 
     @property
     def up(self) -> list[int]:
-        """Give the nodes that are up."""
+        """Return the nodes that are up."""
         return self.those(Status.UP)
 
     @property
@@ -134,7 +134,7 @@ class Presence(NamedTuple):
         return self.cluster.configured
 
     def process(self, node: int) -> Process | None:
-        """Give the process of a node that is missing or stopped, which runs on this host for certain."""
+        """Return the process of a node that is missing or stopped, which runs on this host for certain."""
         is_away = node in self.statuses and self.statuses[node].status in (Status.MISSING, Status.STOPPED)
         return next((one for one in self.here if is_away and one.node == node and one.is_certain), None)
 

@@ -103,7 +103,7 @@ check.examples(
 def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     """Log in at the SQL node and judge all data nodes.
 
-    An SQL node that answers, but cannot say how its cluster is, is UNKNOWN: --unreachable is not about that.
+    An SQL node that answers, but cannot show how its cluster is, is UNKNOWN: --unreachable is not about that.
     """
     from stallwatch.findings import ProbeError
     from stallwatch.probes.ndb_nodes import probe

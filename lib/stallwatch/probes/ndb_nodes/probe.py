@@ -80,7 +80,7 @@ class _Look:
         return found
 
     def _no_contact(self, error: ClusterDownError) -> Iterator[Finding]:
-        """Report that no data node is connected to the SQL node: what the management server sees says why."""
+        """Report that no data node is connected to the SQL node; the management server shows why."""
         known = data_nodes.remembered(self._memory)
         missing = max(0, error.configured - len(known))
         cluster = Cluster(self._ndbinfo.where, {}, tuple(sorted(known)), missing)
@@ -118,7 +118,7 @@ class _Look:
         self._memory[_LEFT_OUT] = self._tables.left_out
 
     def _in_order(self) -> list[Callable[[Presence], Iterator[Finding]]]:
-        """Give what else there is, the most important first, and before them what was left out last."""
+        """Return what else there is, the most important first, and before them what was left out last."""
         each = {
             "transporters": self._links,
             "threadstat": self._page_faults,

@@ -32,7 +32,7 @@ _FAULTS = """SELECT node_id, COUNT(*) AS threads, SUM(os_ru_majflt) AS major_fau
 # Up to 20 samples of 20 s each: the last 400 s. A thread works, sends, spins, waits for a buffer or sleeps,
 # which adds up to the elapsed time exactly (9.7.2). While it works it may still wait for a processor: 37 % of
 # work with a processor for 7 % of the time were measured, on a host with too many servers. Send threads help
-# the others with sending, who do it themselves when those are busy; which they are only threads tells.
+# the others with sending, who do it themselves when those are busy; only the table threads shows which.
 _EACH = """SELECT c.node_id, c.thr_no, t.thread_name, SUM(c.elapsed_time) AS elapsed,
  100.0 * SUM(c.exec_time + c.send_time) / SUM(c.elapsed_time) AS used,
  100.0 * SUM(c.OS_user_time + c.OS_system_time) / SUM(c.elapsed_time) AS processor
@@ -47,7 +47,7 @@ _WHICH = (
     "SELECT thr_no, thread_name, used, processor FROM "  # noqa: S608
     f"({_EACH}) AS each_thread WHERE node_id = %s ORDER BY used DESC LIMIT 1"
 )
-# Not the view ndbinfo.certificates, which tells the day only, as text in the server's language.
+# Not the view ndbinfo.certificates, which shows the day only, as text in the server's language.
 _SOONEST = "SELECT DISTINCT node_id, name, expires FROM ndbinfo.ndb$certificates ORDER BY expires LIMIT 48"
 
 # Before 7.5.7 there is no such table.
@@ -86,7 +86,7 @@ class Thread(NamedTuple):
 
 
 def membership(ndbinfo: Ndbinfo) -> list[Row]:
-    """Ask what each node says of its node group and of the arbitrator."""
+    """Ask what each node reports of its node group and of the arbitrator."""
     return ndbinfo.rows("SELECT * FROM ndbinfo.membership")
 
 

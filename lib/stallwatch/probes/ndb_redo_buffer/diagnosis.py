@@ -51,7 +51,7 @@ class TooFull(NamedTuple):
     peaks: tuple[Use, ...]  # in some, of nodes that have no steady one
 
     def worst(self) -> list[Use]:
-        """Give the worst buffer of each data node that has one, worst first."""
+        """Return the worst buffer of each data node that has one, worst first."""
         found: dict[int, Use] = {}
         for use in (*self.steady, *self.peaks):
             found.setdefault(use.part.node, use)

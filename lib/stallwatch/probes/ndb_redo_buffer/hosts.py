@@ -1,4 +1,4 @@
-"""What the hosts of data nodes show: how busy their disks are, and what their logs tell of the redo log."""
+"""What the hosts of data nodes show: how busy their disks are, and what their logs show of the redo log."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Busy(NamedTuple):
 
     @property
     def pressure(self) -> str:
-        """What the host says of all its disks, in a few words; "": it does not."""
+        """What the host shows of all its disks, in a few words; "": it does not."""
         if self.stalled is None or self.stalled < _SHOWS:
             return ""
         return f"tasks of its host waited for disks {self.stalled:.0f} % of the time (/proc/pressure/io)"
@@ -64,7 +64,7 @@ class Device(NamedTuple):
 
 
 def devices(directories: Iterable[str]) -> tuple[list[Device], list[Finding]]:
-    """Find the disks of these directories, and say of which ones that cannot be done."""
+    """Find the disks of these directories, and report where that cannot be done."""
     found: list[Device] = []
     problems: list[Finding] = []
     for directory in directories:
@@ -98,7 +98,7 @@ def _device(directory: str) -> Device:
 
 
 def busiest(devices: Iterable[Device]) -> dict[int, Busy]:
-    """Give, by data node, the busiest of its disks since: it may have several (FileSystemPathDD)."""
+    """Return, by data node, the busiest of its disks since: it may have several (FileSystemPathDD)."""
     from stallwatch.sources import host, kernel
 
     found: dict[int, Busy] = {}
@@ -123,13 +123,13 @@ def _stalled(device: Device, now: float | None, at: float) -> float | None:
 
 
 class Heard(NamedTuple):
-    """What the logs of one data node tell, as far as it still counts."""
+    """What the logs of one data node show, as far as it still counts."""
 
-    node: int | None  # None: the log does not say whose it is
+    node: int | None  # None: the log does not show whose it is
     full: Reading  # median seconds of its full episodes, 0: none
     lag: Reading  # seconds, 0: none
     problems: tuple[Fault, ...]  # not cleared
-    blames_disk: bool | None  # False: the buffer; None: it tells of neither
+    blames_disk: bool | None  # False: the buffer; None: it shows neither
 
     @property
     def said(self) -> str:
@@ -174,7 +174,7 @@ def read_logs(
 
 
 def hear(snapshot: Snapshot) -> tuple[list[Heard], list[Finding]]:
-    """Take from the logs that were read what is about the redo log, by node; and what to say of the logs."""
+    """Take from the logs that were read what is about the redo log, by node; and problems of the logs."""
     heard: dict[int | None, Heard] = {}
     findings: list[Finding] = [*snapshot.problems, *(Fault(State.OK, aside) for aside in snapshot.asides)]
     for log in snapshot.logs:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Inquiry:
     """Does the steps of one run as long as there is time, and keeps what could not be found out.
 
-    A step asks and keeps what it is told; it raises a ProbeError if it is refused. ``about`` is what it would
+    A step asks and keeps the answer; it raises a ProbeError if it is refused. ``about`` is what it would
     find out, as "how full the redo log is". ``takes`` is how many seconds it takes: with less of the deadline
     left it is not done. ``problems`` are what makes the verdict UNKNOWN, ``asides`` what a version or an
     account lacks.
@@ -29,7 +29,7 @@ class Inquiry:
         self._left_out: list[str] = []
 
     def subject(self, about: str, step: Callable[[], None], takes: float = 0.0) -> ProbeError | None:
-        """Do a step that the verdict is about; why it failed is a problem, and given."""
+        """Do a step that the verdict is about; why it failed is a problem, and returned."""
         failure = self._refusal(about, step, takes)
         if failure:
             self.problems.append(failure)
@@ -53,7 +53,7 @@ class Inquiry:
                 self._missing.append(Fault(State.OK, f"not known is {about}: {failure.what}"))
 
     def asides(self, *, all_of_them: bool = True) -> Iterator[Fault]:
-        """Give which evidence was left out for want of time, and if ``all_of_them`` are wanted, what else."""
+        """Yield which evidence was left out for want of time, and with ``all_of_them`` what else."""
         if self._left_out:
             yield Fault(State.OK, f"not looked at, as time was short: {'; '.join(self._left_out)}")
         if all_of_them:

@@ -50,7 +50,7 @@ _SPACES = {
 
 
 class Buffers(NamedTuple):
-    """What is said of the redo buffers of one run."""
+    """What is shown of the redo buffers of one run."""
 
     samples: Samples
     too_full: TooFull
@@ -132,7 +132,7 @@ class Buffers(NamedTuple):
 
 
 def heard(logs: Sequence[Heard], diagnoses: Diagnoses) -> Iterator[Finding]:
-    """Return what the nodes' logs tell: of each quantity the worst, which alone is in the perfdata, first."""
+    """Yield what the nodes' logs show: of each quantity the worst, which alone is in the perfdata, first."""
     for one in logs:
         yield from one.problems
     for quantity in ("full", "lag"):
@@ -143,7 +143,7 @@ def heard(logs: Sequence[Heard], diagnoses: Diagnoses) -> Iterator[Finding]:
 
 
 def _explained(reading: Reading, diagnosis: Diagnosis | None) -> Reading:
-    """Answer with all that is known, not with what the log alone says."""
+    """Answer with all that is known, not with what the log alone shows."""
     if not diagnosis or not reading.value:
         return reading
     return reading._replace(why=diagnosis.cause, advice=diagnosis.advice)
@@ -152,7 +152,7 @@ def _explained(reading: Reading, diagnosis: Diagnosis | None) -> Reading:
 def log_space(
     name: str, used: dict[int, float], lasting: Container[int], bounds: Bounds, alerts: Alerts
 ) -> Iterator[Reading]:
-    """Give how full the fullest is, and of those that are critical for longer, the fullest: it counts."""
+    """Yield how full the fullest is, and of those that are critical for longer, the fullest: it counts."""
     fullest = space(name, used, bounds, alerts)
     certain = {node: share for node, share in used.items() if node in lasting}
     if max(certain.values(), default=None) == fullest.value:
@@ -168,7 +168,7 @@ def log_space(
 
 
 def space(name: str, used: dict[int, float], bounds: Bounds, alerts: Alerts) -> Reading:
-    """Give how full the fullest is, within which bound it will be full, and how many others are too full."""
+    """Return how full the fullest is, within which bound it will be full, and how many more are too full."""
     what, full, why, advice, helps = _SPACES[name]
     node = max(used, key=lambda one: used[one])
     fullest = f"{what} of node {node} {_say(used[node])} % full"

@@ -19,7 +19,7 @@ _SPREAD = "2s"
 
 
 def samples(text: str) -> int:
-    """Read how many samples to take: one alone cannot tell a peak from a buffer that stays full."""
+    """Read how many samples to take: one alone cannot separate a peak from a buffer that stays full."""
     number = count(text)
     if not FEWEST <= number <= MOST:
         raise NotUnderstoodError(f'"{text}" is not a number from {FEWEST} to {MOST}')

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LONG = 0.5  # seconds, or a little more:
 _BOUND = 1 << 19  # us; the histogram has classes up to this one and above
-_FEWEST = 3  # reads, writes or waits: fewer tell nothing
+_FEWEST = 3  # reads, writes or waits: fewer mean nothing
 _HELD = 300.0  # seconds for which a long wait counts that nothing came after
 _KEPT, _COUNTED = "pages", "page counters"  # names in memory
 KINDS = ("page_reads", "page_writes", "log_waits")  # columns of the table
@@ -54,7 +54,7 @@ class Pages(NamedTuple):
     until: float = 0.0  # seconds since the epoch; 0: it is of the last interval
 
     def long(self, *kinds: str) -> tuple[str, Long] | None:
-        """Give the kind with the largest share of long ones; None: there was hardly anything to do."""
+        """Return the kind with the largest share of long ones; None: there was hardly anything to do."""
         found = [(kind, self.kinds[kind]) for kind in kinds if kind in self.kinds]
         return max(found, key=lambda one: one[1].percent, default=None)
 
@@ -69,7 +69,7 @@ def counted(ndbinfo: Ndbinfo, cluster: Cluster) -> dict[int, dict[str, float]]:
 def since_last_look(
     counts: dict[int, dict[str, float]], cluster: Cluster, memory: dict[str, Any], now: float
 ) -> dict[int, Pages]:
-    """Give what each node's pages waited for since the last run, or before where nothing happened since.
+    """Return what each node's pages waited for since the last run, or before where nothing happened since.
 
     A disk that has nothing to do is not known to be fast again: what was last seen is held for five minutes.
     A node without an earlier look has nothing.

@@ -1,6 +1,6 @@
 """One run: take samples of the redo buffers, see what else fills, and where something does, find out why.
 
-The samples come first, which the check is about; then what else can be too full; then what only tells why.
+The samples come first, which the check is about; then what else can be too full; then what only explains.
 What fails, or would take longer than there is time, takes nothing from the rest.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_redo_buffer.samples import Samples
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
-_FINE = 100  # parts of one per cent that a forecast tells apart
+_FINE = 100  # parts of one per cent that a forecast separates
 _NOT_SEEN = (
     "not seen is a redo buffer that was full for milliseconds between the samples: only the node's own log "
     "shows that (--log)"
@@ -110,7 +110,7 @@ class _Look:
         return self._samples.slowest if self._samples else 0.0
 
     def _step(self, about: str, step: Callable[[], None], takes: float = 0.0) -> ProbeError | None:
-        """Do one step, if there is time for it; gives why it failed, which is a finding."""
+        """Do one step, if there is time for it; returns why it failed, which is a finding."""
         failure = self._inquiry.subject(about, step, takes)
         self._run.so_far(self.findings())
         return failure
@@ -145,7 +145,7 @@ class _Look:
         They rise until a checkpoint is complete and fall then, within minutes: what is 98 % now may be 1 % in
         a minute, which nobody need be woken for. If one does get full, writes fail at once (410, 1501), so a
         second run is enough: checkpoints do not keep up then. The samples of one run are too close together
-        to tell. With --no-state no run is the second one: it is a WARNING at most.
+        to show that. With --no-state no run is the second one: it is a WARNING at most.
         """
         self._spaces = queries.fullest(self._ndbinfo, self._cluster, queries.SPACES)
         now = time.time()
@@ -175,7 +175,7 @@ class _Look:
         ]
 
     def _read_logs(self) -> None:
-        """Read what logs tell of the last ``--hold`` seconds."""
+        """Read what logs show of the last ``--hold`` seconds."""
         options = self._options
         self._heard, problems = hosts.read_logs(options.log, options.hold, self._memory, self._run.deadline)
         self._inquiry.problems += problems

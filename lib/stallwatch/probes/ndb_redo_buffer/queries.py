@@ -139,7 +139,7 @@ def writing(ndbinfo: Ndbinfo, cluster: Cluster) -> dict[int, Writing]:
 
 
 def since_last_look(intervals: Intervals, written: dict[int, Writing]) -> dict[int, Lag]:
-    """Give for how long redo writes lagged since the last run; of a node without an earlier look nothing."""
+    """Return for how long redo writes lagged since the last run; nothing of a node without earlier look."""
     lags = {}
     for node, now in written.items():
         try:
@@ -154,7 +154,7 @@ def since_last_look(intervals: Intervals, written: dict[int, Writing]) -> dict[i
 
 
 def between(before: dict[int, Writing], after: dict[int, Writing], seconds: float) -> dict[int, Lag]:
-    """Give for how long redo writes lagged between two looks of one run, of nodes that are in both."""
+    """Return for how long redo writes lagged between two looks of one run, of nodes that are in both."""
     lags = {}
     for node in before.keys() & after.keys():
         then, now = before[node].lagged, after[node].lagged
@@ -165,7 +165,7 @@ def between(before: dict[int, Writing], after: dict[int, Writing], seconds: floa
 
 
 def _lag(now: Lagged, grown: Lagged, of: float) -> Lag | None:
-    """Find what one thread must have lagged; None: not all threads were told of both times."""
+    """Find what one thread must have lagged; None: the number of threads has changed."""
     if grown.threads:
         return None
     return Lag(min(of, max(grown.most, grown.in_all / now.threads)), of)
@@ -196,7 +196,7 @@ class Thread(NamedTuple):
 
 
 def threads(ndbinfo: Ndbinfo, nodes: Iterable[int]) -> dict[int, list[Thread]]:
-    """Give the busiest thread of each kind, the busiest first; raises a ProbeError, as before 7.5.2."""
+    """Return the busiest thread of each kind, the busiest first; raises a ProbeError, as before 7.5.2."""
     found: dict[int, list[Thread]] = {}
     for row in ndbinfo.rows(_BUSIEST.format(", ".join(map(str, nodes)))):
         works = number(row, "works") if row["runs"] is None else number(row, "runs")

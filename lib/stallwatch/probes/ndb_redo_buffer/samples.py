@@ -117,7 +117,7 @@ class _Watch:
 
 
 def watch(ndbinfo: Ndbinfo, cluster: Cluster, wanted: int, spread: float) -> Iterator[Samples]:
-    """Take samples of the started nodes within ``spread`` seconds; give what they show after each one.
+    """Take samples of the started nodes within ``spread`` seconds; yield what they show after each one.
 
     A sample that fails ends them; raises a ProbeError if it is the first one.
     """

@@ -1,4 +1,4 @@
-"""Disks that are too slow though no redo buffer is full: which files say so, and how certain that is.
+"""Disks that are too slow though no redo buffer is full: which files show it, and how certain that is.
 
 A data node measures its reads and writes of pages, its waits for the undo log, and whether redo writes lag.
 Two of these together leave no doubt, nor does redo that lags; one alone may be a node without a processor.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_redo_buffer.hosts import Busy
     from stallwatch.probes.ndb_redo_buffer.queries import Lag
 
-DATA, UNDO, REDO = "slow_pages", "slow_undo", "redo_lagged"  # quantities, in the order in which they are said
+DATA, UNDO, REDO = "slow_pages", "slow_undo", "redo_lagged"  # quantities, in the order of their display
 UNDO_BUFFER = "undo_buffer"
 _FILES = {DATA: "data", UNDO: "undo", REDO: "redo"}
 _KINDS = {DATA: ("page_reads", "page_writes"), UNDO: ("log_waits",)}
@@ -39,7 +39,7 @@ class Waits(NamedTuple):
     undo_buffer: float | None = None  # per cent, where there is one
 
     def percent(self, quantity: str) -> float | None:
-        """Give a quantity; None: it is not known, or there was nothing to measure."""
+        """Return a quantity; None: it is not known, or there was nothing to measure."""
         if quantity == REDO:
             return round(100 * self.lag.seconds / self.lag.of, 1) if self.lag and self.lag.of else None
         found = self.pages.long(*_KINDS[quantity]) if self.pages else None
@@ -51,7 +51,7 @@ class Waits(NamedTuple):
         return not over and alerts(quantity, self.percent(quantity), State.CRITICAL)
 
     def slow(self, alerts: Alerts) -> list[str]:
-        """Give the quantities that alert; an undo buffer that stays full waits for the undo log, too."""
+        """Return the quantities that alert; an undo buffer that stays full waits for the undo log, too."""
         stays = {UNDO} if alerts(UNDO_BUFFER, self.undo_buffer) else set()
         return [name for name in _FILES if name in stays or alerts(name, self.percent(name))]
 
@@ -108,7 +108,7 @@ def readings(
 ) -> Iterator[Reading]:
     """Write each quantity of its worst node, in words the first that alerts: all are one incident.
 
-    ``full`` are nodes whose redo buffers or redo logs are too full: lag of redo is said there.
+    ``full`` are nodes whose redo buffers or redo logs are too full: lag of redo is shown there.
     """
     slow = {node: found for node, one in waits.items() if (found := one.slow(alerts))}
     critical = any(lasts.get(name, set()) & slow.keys() for name in _FILES)
@@ -130,7 +130,7 @@ def readings(
 
 
 def with_symptoms(disks: Sequence[Reading], symptoms: Sequence[Reading], alerts: Alerts) -> list[Reading]:
-    """Put the symptoms that alert below the slow disk that is said, which is as bad as the worst of them."""
+    """Put the symptoms that alert below the slow disk reported, which is as bad as the worst of them."""
     wrong = [one for one in symptoms if alerts(one.name, one.value)]
     critical = any(one.confirmed and alerts(one.name, one.value, State.CRITICAL) for one in wrong)
     below = tuple(one.what for one in wrong)
