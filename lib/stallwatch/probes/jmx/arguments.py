@@ -41,9 +41,9 @@ def parsed(words: Iterable[tuple[str, str]]) -> list[Quantity]:
 
 
 def _by_quantity(words: Iterable[tuple[str, str]]) -> list[Said]:
-    """Give all that was said of each quantity, what stands nearest to it counting most."""
+    """Return all options of each quantity, where the nearest to it counts most."""
     everything: Said = {}
-    of_object: Said = {}  # the first -O may also stand behind its -A
+    of_object: Said = {}  # the first -O may also come after its -A
     objects = [of_object]
     found: list[Levels] = []
     here = everything
@@ -187,7 +187,7 @@ def _match(text: str) -> re.Pattern[str]:
 
 
 def _whole(text: str) -> Whole:
-    """Read what --of says; a slash in an object's name is to be quoted or escaped."""
+    """Read the value of --of; a slash in an object's name is to be quoted or escaped."""
     if not text:
         raise NotUnderstoodError("--of is empty: write what it is a share of, as --of max")
     if ":" not in text:

@@ -1,9 +1,9 @@
 """What changed between two runs, by the clock of the server itself.
 
-``Uptime`` of the JVM's Runtime runs steadily whatever happens to any wall clock, and ``StartTime`` tells a
+``Uptime`` of the JVM's Runtime runs steadily whatever happens to any wall clock, and ``StartTime`` shows a
 restart, after which counters begin anew. Where that bean cannot be read, our own clock has to do.
 
-A run that comes less than a second after another is the same look again: it is told what changed since the
+A run that comes less than a second after another is the same look again: it shows what changed since the
 look before that one, and is not remembered. So a forced check neither raises an alert nor hides one.
 """
 
@@ -59,11 +59,11 @@ class Changes:
             self.seconds = self._clock - self._compared.at
 
     def last(self, key: str) -> Any:
-        """Give the number of this key at the last look, whenever that was; None if it was not there."""
+        """Return the number of this key at the last look, whenever that was; None if it was not there."""
         return self._last.numbers.get(key) if self._last else None
 
     def before(self, key: str) -> Any:
-        """Give the number of this key at the look that ``since`` compares with; None: it is not known."""
+        """Return the number of this key at the look that ``since`` compares with; None: it is not known."""
         try:
             return self._earlier().get(key)
         except NoIntervalError:
@@ -74,7 +74,7 @@ class Changes:
         self._now[key] = number
 
     def since(self, key: str, number: float, *, only_grows: bool) -> float:
-        """Give by how much the number of this key changed in ``seconds``, or raise NoIntervalError."""
+        """Return by how much the number of this key changed in ``seconds``, or raise NoIntervalError."""
         self.note(key, number)
         before = self._earlier().get(key)
         if not isinstance(before, int | float) or not is_number(before):
@@ -84,7 +84,7 @@ class Changes:
         return number - before
 
     def _earlier(self) -> dict[str, Any]:
-        """Give the numbers of the look that this one can be compared with; raises NoIntervalError."""
+        """Return the numbers of the look that this one can be compared with; raises NoIntervalError."""
         if not self._last:
             raise NoIntervalError("this is the first look")
         if self._restarted:
@@ -119,13 +119,13 @@ def _remembered(kept: Any) -> _Look | None:
 
 
 def now(reader: Reader) -> float:
-    """Give the time of the JVM, in seconds since 1970; our own where it does not say that."""
+    """Return the time of the JVM, in seconds since 1970; our own where it does not show it."""
     start, clock = _clock(reader)
     return clock if start is None else start / 1000 + clock
 
 
 def _clock(reader: Reader) -> tuple[float | None, float]:
-    """Give when the JVM started, if it says so, and the seconds on a clock that goes on from run to run."""
+    """Return when the JVM started, if known, and the seconds on a clock that goes on from run to run."""
     try:
         start, uptime = (reader.value(*one) for one in CLOCK)
     except UnreachableError:

@@ -1,4 +1,4 @@
-"""What the beans of one quantity say."""
+"""What the beans of one quantity show."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx.object_name import ObjectName
     from stallwatch.sources.jmx.values import Value
 
-_NO_LIMIT = 2**63 - 1  # Long.MAX_VALUE, as Java says that there is none; a negative one means it, too
+_NO_LIMIT = 2**63 - 1  # Long.MAX_VALUE, which in Java means that there is none; a negative one means it, too
 
 
 class Sample(NamedTuple):
-    """What one bean says: a number in the base unit of its attribute; a rate is per second."""
+    """What one bean shows: a number in the base unit of its attribute; a rate is per second."""
 
     who: list[str]  # which bean, in words
     value: float
     text: str = ""  # the value itself, where it was no number
     whole: float | None = None  # what the value is a share of; 0 only of 0
     instead: str = ""  # what was read in its place
-    per: bool = False  # the value is told for each one of ``whole``
+    per: bool = False  # the value is shown for each one of ``whole``
     name: str = ""  # of the reading
 
     @property
@@ -48,7 +48,7 @@ class Sample(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """What all beans of a quantity say."""
+    """What all beans of a quantity show."""
 
     quantity: Quantity
     seconds: float  # between the two looks of a change
@@ -111,10 +111,10 @@ def _must_count(number: float, subject: str) -> None:
 
 
 def _called(quantity: Quantity, beans: Sequence[ObjectName]) -> dict[str, str]:
-    """Give what the reading of each bean is called, by its canonical name, told apart from the others."""
+    """Return a different name for the reading of each bean, by the bean's canonical name."""
     names, wholes = [], []
     for bean in beans:
-        with suppress(ProbeError):  # that it has no property for the label, which has been told
+        with suppress(ProbeError):  # that it has no property for the label, which has been reported
             names.append(quantity.name(quantity.words(quantity.who(bean))))
             wholes.append(bean.canonical)
     return dict(zip(wholes, apart(names, wholes), strict=True))
@@ -153,7 +153,7 @@ class _Sampler:
         return scaled._replace(text=values.said(value))
 
     def _value(self, name: ObjectName) -> tuple[Value, str]:
-        """Give the attribute's value, and what was read instead if the bean is gone."""
+        """Return the attribute's value, and what was read instead if the bean is gone."""
         try:
             return self._reader.value(str(name), self._quantity.attribute), ""
         except NOT_THERE:
@@ -184,7 +184,7 @@ class _Sampler:
         return raw._replace(value=grown)
 
     def _changed_share(self, name: ObjectName, raw: Sample, container: Value, of: Whole) -> Sample:
-        """Give what the part changed by since the last run, with what the whole changed by."""
+        """Return what the part changed by since the last run, with what the whole changed by."""
         from stallwatch.probes.jmx.changes import key
 
         assert self._changes  # noqa: S101 - made for every run with such a quantity
@@ -203,11 +203,11 @@ class _Sampler:
         return self._with_whole(raw._replace(value=scale.in_base(part, quantity.unit)), grown)
 
     def _with_whole(self, part: Sample, whole: float) -> Sample:
-        """Give a part, in its base unit, with its whole; that of a share is counted in the same unit."""
+        """Return a part, in its base unit, with its whole; that of a share is counted in the same unit."""
         return part._replace(whole=whole if part.per else scale.in_base(whole, self._quantity.unit))
 
     def _share(self, name: ObjectName, part: Sample, container: Value, of: Whole) -> Sample:
-        """Give the part with what it is a share of, in the same base unit."""
+        """Return the part with what it is a share of, in the same base unit."""
         value, subject = self._whole(name, container, of)
         whole = values.number(value, subject)
         what = " ".join(self._quantity.words(part.who))
@@ -222,7 +222,7 @@ class _Sampler:
         return self._with_whole(part, whole)
 
     def _whole(self, name: ObjectName, container: Value, of: Whole) -> tuple[Value, str]:
-        """Give the value that is meant by ``--of``, and what it is called.
+        """Return the value that is meant by ``--of``, and what it is called.
 
         One word is a key beside the quantity's own, else an attribute of the same bean.
         """

@@ -14,7 +14,7 @@ _PAUSES, _CONCURRENT = " Pauses", " Cycles"
 
 
 def summed(quantity: Quantity, names: Sequence[ObjectName]) -> Sequence[ObjectName]:
-    """Give the beans that a quantity is of: a sum of CollectionTime leaves concurrent work out.
+    """Return the beans that a quantity is of: a sum of CollectionTime leaves concurrent work out.
 
     ZGC (JDK 17 and later) and Shenandoah count that in "... Cycles", and what stops the application in
     "... Pauses". Where all beans are of the same kind, all are meant.

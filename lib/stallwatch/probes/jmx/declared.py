@@ -35,7 +35,7 @@ LIVE_POOLS = {"ZGC Cycles": "ZHeap", "ZGC Major Cycles": "ZGC*", "Shenandoah Cyc
 
 
 def live_heap(pools: str) -> Service:
-    """Give the service for the heap of such a collector."""
+    """Return the service for the heap of such a collector."""
     return HEAP._replace(
         about="How full is the heap after a collection? This collector fills it in between.",
         words=(
@@ -47,7 +47,7 @@ def live_heap(pools: str) -> Service:
 
 
 def leading(heap: Service) -> Service:
-    """Give the service for the heap where no other one says that the JVM does not answer."""
+    """Return the service for the heap where no other one reports that the JVM does not answer."""
     return heap._replace(
         about=f"{heap.about} CRITICAL if the JVM does not answer.", options=_CRITICAL, leads=True
     )

@@ -102,7 +102,7 @@ def suggestion(names: list[str], kind: str = "") -> Names:
 
 
 def close(word: str, words: Iterable[str], count: int = _MEANT) -> list[str]:
-    """Give up to ``count`` words that are like ``word``, the likest first, upper and lower case being one."""
+    """Return up to ``count`` words like ``word``, the likest first, upper and lower case being one."""
     from difflib import get_close_matches
 
     folded: dict[str, list[str]] = {}
@@ -121,7 +121,7 @@ def _holds(word: str, part: str) -> bool:
 
 
 def beans(server: Server, asked: ObjectName, in_time: Callable[[], bool] = lambda: True) -> Names:
-    """Give which beans may have been meant by a name or pattern that fits none; nothing without the time."""
+    """Return which beans may have been meant by a name or pattern that fits none; nothing without time."""
     texts = server.names(f"{asked.domain}:*")
     if not in_time():
         return Names()
@@ -141,7 +141,7 @@ def beans(server: Server, asked: ObjectName, in_time: Callable[[], bool] = lambd
 
 
 def _alike(asked: ObjectName, names: list[ObjectName]) -> tuple[list[str], list[str]]:
-    """Give the names that may have been meant, and all that have most key properties in common with it."""
+    """Return the names that may have been meant, and all that have most key properties in common with it."""
     unlike = [[key for key in asked.properties if not _fits(asked, name, key)] for name in names]
     fewest = min(map(len, unlike))
     best = [(name, keys) for name, keys in zip(names, unlike, strict=True) if len(keys) == fewest]
@@ -159,12 +159,12 @@ def _fits(asked: ObjectName, name: ObjectName, key: str) -> bool:
 
 
 def _part(name: ObjectName, keys: Iterable[str]) -> str:
-    """Give the values of these keys: all that is compared of a name."""
+    """Return the values of these keys: all that is compared of a name."""
     return ",".join(name.properties.get(key, "") for key in keys)
 
 
 def _old_attributes(name: ObjectName) -> tuple[str, ...]:
-    """Give what attributes a bean of that name had, if it is an old name of a thread pool."""
+    """Return what attributes a bean of that name had, if it is an old name of a thread pool."""
     return tuple(_NUMBERS) if _OLD.fullmatch(name.domain) and list(name.properties) == ["type"] else ()
 
 
@@ -174,7 +174,7 @@ def _is_renamed(name: ObjectName) -> bool:
 
 
 def successor(name: ObjectName, attribute: str) -> tuple[ObjectName, str] | None:
-    """Give the bean and the attribute that took the place of an old one."""
+    """Return the bean and the attribute that took the place of an old one."""
     if attribute in _old_attributes(name):
         path, pool = name.domain.rpartition(".")[2], name.properties["type"]
         metric, attribute = _NUMBERS[attribute]

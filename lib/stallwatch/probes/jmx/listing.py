@@ -46,7 +46,7 @@ class Wanted:
         self._word = re.compile(regex, re.IGNORECASE)
 
     def beans(self, server: Server) -> list[Bean]:
-        """Give those that may be wanted, their names as people write them, sorted by those."""
+        """Return those that may be wanted, their names as people write them, sorted by those."""
         found = server.beans(str(self._pattern) if self._pattern else "*:*")
         named = [Bean(name.familiar, bean.class_name) for bean in found for name in understood([bean.name])]
         return sorted(named, key=lambda bean: bean.name.partition(":"))
@@ -56,7 +56,7 @@ class Wanted:
         return bool(self._pattern or self._word.search(bean.name))
 
     def attributes(self, bean: Bean, attributes: list[Attribute]) -> list[Attribute]:
-        """Give those to list: all of a bean that is wanted by its name, else those with the word."""
+        """Return those to list: all of a bean that is wanted by its name, else those with the word."""
         if self.names(bean):
             return attributes
         return [one for one in attributes if self._word.search(one.name)]
@@ -78,9 +78,9 @@ def listing(
     *,
     values: bool,
 ) -> Iterator[ProbeError]:
-    """Write the wanted beans in that style; ``so_far`` is told how far it has come.
+    """Write the wanted beans in that style; ``so_far`` is called with how far it has come.
 
-    What a value or an error says is withheld before anybody shortens or quotes it; names and types are what
+    The text of a value or an error is withheld before anybody shortens or quotes it; names and types are what
     they are.
     """
     so_far(f"asking {server.where} for its MBeans")

@@ -46,7 +46,7 @@ def all_of_it(of: Snapshot) -> Iterator[Finding]:
 
 
 def aggregate(of: Snapshot) -> Reading:
-    """Give what all samples say together; some beans have no limit to be a share of."""
+    """Return what all samples show together; some beans have no limit to be a share of."""
     quantity = of.quantity
     words = quantity.common_words
     subject, beans = " ".join(words), _beans(of)
@@ -66,7 +66,7 @@ def no_place(quantity: Quantity, place: str) -> ProbeError:
 
 
 def _reading(of: Snapshot, sample: Sample) -> Reading:
-    """Give what one bean says."""
+    """Return what one bean shows."""
     quantity = of.quantity
     words = quantity.words(sample.who)
     subject = " ".join(words)
@@ -81,7 +81,7 @@ def _reading(of: Snapshot, sample: Sample) -> Reading:
 
 
 def _summary(of: Snapshot) -> str:
-    """Return in one line what the samples say."""
+    """Return in one line what the samples show."""
     quantity, samples = of.quantity, of.samples
     subject = " ".join(quantity.common_words)
     if quantity.match:
@@ -100,7 +100,7 @@ def _span(of: Snapshot) -> str:
 
 
 def _together(of: Snapshot) -> tuple[float, str]:
-    """Give the number and the words of a sum, a mean or an extreme."""
+    """Return the number and the words of a sum, a mean or an extreme."""
     kind, samples = of.quantity.aggregate, of.samples
     numbers = [sample.number for sample in samples]
     if kind == "sum":
@@ -116,7 +116,7 @@ def _together(of: Snapshot) -> tuple[float, str]:
 
 
 def _sum_of_wholes(of: Snapshot) -> float | None:
-    """Give the whole that the sum is a share of."""
+    """Return the whole that the sum is a share of."""
     wholes = [sample.whole for sample in of.samples if sample.whole is not None]
     if of.quantity.of and of.quantity.of.is_one:
         return wholes[0]

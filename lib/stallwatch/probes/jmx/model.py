@@ -34,8 +34,8 @@ class Quantity(NamedTuple):
     path: tuple[str, ...] = ()  # into its value
     unit: str = ""  # one of scale.UNITS
     of: Whole | None = None
-    per: bool = False  # told for each one of ``of``, not in per cent of it
-    age: bool = False  # a moment, of which is told how long ago it is
+    per: bool = False  # shown for each one of ``of``, not in per cent of it
+    age: bool = False  # a moment, shown as how long ago it is
     change: str = ""  # "rate", "delta" or nothing: between two runs
     match: re.Pattern[str] | None = None
     negated: bool = False  # right where ``match`` is not found
@@ -76,7 +76,7 @@ class Quantity(NamedTuple):
         return {"domain": name.domain, "attribute": self.attribute, "key": "/".join(self.path), **own}
 
     def unfilled(self, names: Sequence[ObjectName]) -> str:
-        """Give the first place of the label for which none of these beans has a key property."""
+        """Return the first place of the label for which none of these beans has a key property."""
         known = {place for name in names for place in self._places(name)}
         unfilled = (place for place in PLACE.findall(self.label) if place not in known)
         return next(unfilled, "") if self.labels_each else ""
@@ -114,9 +114,9 @@ class Quantity(NamedTuple):
 
     @property
     def names(self) -> re.Pattern[str]:
-        """Give a pattern that fits the label of every name it may ever have, whatever beans there are."""
+        """Return a pattern that fits the label of every name it may ever have, whatever beans there are."""
         if self.labels_each:
-            parts = PLACE.split(self.label)[::2]  # what stands between the places
+            parts = PLACE.split(self.label)[::2]  # what is between the places
             return re.compile(_joined(".*", parts), re.DOTALL)
         if self.aggregate or not self.asked.is_pattern:
             return re.compile(_joined("", [self.name(self.common_words)]))
@@ -143,7 +143,7 @@ class Whole(NamedTuple):
         return bool(self.template) and not PLACE.search(self.template)
 
     def bean(self, name: ObjectName) -> ObjectName:
-        """Give the bean that it is read from, for the bean ``name``; raises ProbeError."""
+        """Return the bean that it is read from, for the bean ``name``; raises ProbeError."""
         if not self.template:
             return name
         text = filled(self.template, name.properties, name)
@@ -154,7 +154,7 @@ class Whole(NamedTuple):
 
 
 def bean_words(name: ObjectName, asked: ObjectName) -> list[str]:
-    """Give the words that tell a bean from others: its key properties, ``name`` last.
+    """Return the words that distinguish a bean from others: its key properties, ``name`` last.
 
     Its type is left out where there are others, its domain always, unless the question left them open.
     """
@@ -170,13 +170,13 @@ def _word(name: ObjectName, key: str) -> str:
 
 
 def pattern_words(asked: ObjectName) -> list[str]:
-    """Give the words that all beans of a pattern share."""
+    """Return the words that all beans of a pattern share."""
     fixed = {key: value for key, value in asked.properties.items() if key not in asked.wild_properties}
     return bean_words(ObjectName(asked.domain, fixed), asked) or [asked.domain]
 
 
 def _fixed_words(asked: ObjectName) -> list[str]:
-    """Give the words that are among those of every bean of a pattern, in their order."""
+    """Return the words that are among those of every bean of a pattern, in their order."""
     keys = [key for key in asked.familiar_keys if key != "type" and key not in asked.wild_properties]
     return [_word(asked, key) for key in keys]
 
@@ -201,7 +201,7 @@ class Sought(NamedTuple):
 
 
 class AbsentError(ProbeError):
-    """There is no such bean, attribute or key, or it holds no number now: the user says what that means."""
+    """There is no such bean, attribute or key, or it holds no number now: the user sets what that means."""
 
     def __init__(self, what: str, advice: str = "", sought: Sought | None = None) -> None:
         super().__init__(what, advice)

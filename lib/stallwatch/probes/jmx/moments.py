@@ -17,9 +17,9 @@ _SKEW = 60.0  # seconds by which two clocks may differ
 
 
 def age(value: Value, subject: str, unit: str, reader: Reader) -> float:
-    """Give the seconds since a date, or since so many ms (or ``unit``) after 1970.
+    """Return the seconds since a date, or since so many ms (or ``unit``) after 1970.
 
-    0 and less, and Java's largest number, which stand for never, are an AbsentError. What is a little in the
+    0 and less, and Java's largest number, which mean never, are an AbsentError. What is a little in the
     future was just now: the JVM's clock is its start and how long it has run, so that the clock of its host,
     which the moment is from, may have been set since.
     """
@@ -31,7 +31,7 @@ def age(value: Value, subject: str, unit: str, reader: Reader) -> float:
 
 
 def _moment(value: Value, subject: str, unit: str) -> float:
-    """Give it in seconds since 1970."""
+    """Return it in seconds since 1970."""
     from datetime import UTC, datetime
 
     try:

@@ -21,7 +21,7 @@ _KNOWN = 60  # letters of an object name, of which the line below has the rest
 
 
 class Names(NamedTuple):
-    """Names, and what stands before and behind them in a sentence."""
+    """Names, and what is before and behind them in a sentence."""
 
     begin: str = ""  # "did you mean "
     names: Sequence[str] = ()
@@ -48,7 +48,7 @@ class Names(NamedTuple):
 
 
 def with_names(error: ProbeErr, names: Names, *, alone: bool = False) -> ProbeErr:
-    """Give an error the names as its next step."""
+    """Add the names to an error as its next step."""
     error.advice, error.more = names.beside(error.what, alone=alone)
     return error
 

@@ -1,6 +1,6 @@
 """The options of check_jmx, and how it is run.
 
-They say which attributes of which MBeans are asked for, and how each is judged; or that a list is asked for.
+They set which attributes of which MBeans are asked for, and how each is judged; or that a list is asked for.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Word(Action):
 
 
 class List(Action):
-    """The option that asks for a list, for which there is more time unless the user says how much."""
+    """The option that asks for a list, for which there is more time unless the user sets how much."""
 
     def __call__(self, parser: ArgumentParser, namespace: Namespace, values: object, *_: object) -> None:
         """Keep it."""
@@ -127,7 +127,7 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
 
 
 def _wanted(options: Namespace) -> Wanted | None:
-    """Give what is to be listed, if anything is; what makes no sense ends the run as bad usage."""
+    """Return what is to be listed, if anything is; what makes no sense ends the run as bad usage."""
     if options.list is None:
         if options.values:
             check.parser.error("--values belongs to --list: give that, too")
@@ -143,7 +143,7 @@ def _wanted(options: Namespace) -> Wanted | None:
 
 
 def _listed(wanted: Wanted, options: Namespace, run: Run) -> Iterator[Finding]:
-    """Collect the list and say it after the log-out: whoever reads it may take his time."""
+    """Collect the list and print it after the log-out: whoever reads it may take his time."""
     from stallwatch.probes.jmx import listing
 
     def so_far(text: str) -> None:

@@ -31,7 +31,7 @@ def findings(
     memory: AbstractContextManager[dict[str, Any]],
     run: Run,
 ) -> Iterator[Finding]:
-    """Read the quantities and give what they are; the keys are the names of their thresholds.
+    """Read the quantities and yield what they are; the keys are the names of their thresholds.
 
     ``memory`` is what the last run on these quantities kept and becomes what the next one is to know.
     What may have been meant by what is not there is looked for when all else is done: that may take longer
@@ -98,7 +98,7 @@ def _found(
 def _worst_first(several: list[Finding], run: Run) -> list[Finding]:
     """Write first which of several beans is worst; the numbers stay in their order.
 
-    Then nothing is said of all of them together, which would be called OK.
+    Then nothing is reported of all of them together, which would be called OK.
     """
     readings = [one for one in several if isinstance(one, Reading)]
     wrong = [one for one in readings if run.is_problem(one)]
@@ -117,7 +117,7 @@ def _worst_first(several: list[Finding], run: Run) -> list[Finding]:
 
 
 def _known_beforehand(quantities: Collection[Quantity], reader: Reader) -> Iterator[tuple[str, str]]:
-    """Give the beans and attributes that are known to be needed, so that they can be read at once."""
+    """Yield the beans and attributes that are known to be needed, so that they can be read at once."""
     if any(quantity.change for quantity in quantities):
         from stallwatch.probes.jmx.changes import CLOCK
 
@@ -126,14 +126,14 @@ def _known_beforehand(quantities: Collection[Quantity], reader: Reader) -> Itera
         for name in reader.names(quantity.asked):
             yield str(name), quantity.attribute
             if quantity.of and (quantity.of.template or not quantity.path):
-                with suppress(ProbeError):  # which is told later
+                with suppress(ProbeError):  # which is reported later
                     yield str(quantity.of.bean(name)), quantity.of.path[0]
 
 
 def _of_one(
     quantity: Quantity, reader: Reader, changes: Changes | None, *, zero_alerts: bool
 ) -> Iterator[Finding]:
-    """Give what there is to say of one quantity; of what is absent an AbsentError.
+    """Yield what there is to report of one quantity; of what is absent an AbsentError.
 
     Nothing counted is a number, too, and may be what a limit is about.
     """
@@ -153,10 +153,10 @@ def _of_one(
 
 
 def _unique(name: str, earlier: Sequence[Quantity], taken: set[str]) -> str:
-    """Give the name for a reading that no other one has.
+    """Return the name for a reading that no other one has.
 
     How many earlier quantities might have the same name decides, not whether they have it today: a graph
-    goes on with the same number. Beans of one pattern have been told apart.
+    goes on with the same number. Beans of one pattern have different names already.
     """
     copies = 1 + sum(bool(quantity.names.fullmatch(label(name))) for quantity in earlier)
     names = (f"{name}_{number}" if number > 1 else name for number in count(copies))

@@ -29,7 +29,7 @@ class Reader:
         self._known: dict[tuple[str, str], Value | JmxError] = {}
 
     def names(self, asked: ObjectName) -> list[ObjectName]:
-        """Give the name itself, or those that match a pattern."""
+        """Return the name itself, or those that match a pattern."""
         if not asked.is_pattern:
             return [asked]
         pattern = str(asked)
@@ -63,7 +63,7 @@ class Reader:
                 self._known[bean, name] = found if isinstance(found, JmxError) else found[name]
 
     def value(self, bean: str, attribute: str) -> Value:
-        """Give a value, or raise the JmxError that tells why there is none."""
+        """Return a value, or raise the JmxError that shows why there is none."""
         if (bean, attribute) not in self._known:
             self.read_ahead([(bean, attribute)])
         found = self._known[bean, attribute]

@@ -22,9 +22,9 @@ _LONGEST_PLACE = 9  # digits of a place in a list
 
 
 def number(value: Value, subject: str) -> float:
-    """Give a number: 0 or 1 for a boolean, how many items a list has; text that is a number counts as one.
+    """Return a number: 0 or 1 for a boolean, the length of a list; text that is a number counts as one.
 
-    What is none is an AbsentError (null, NaN) or a ProbeError that says what to do.
+    What is none is an AbsentError (null, NaN) or a ProbeError with what to do.
     """
     if isinstance(value, bool):
         return int(value)
@@ -45,7 +45,7 @@ def number(value: Value, subject: str) -> float:
 
 
 def text(value: Value, subject: str) -> str:
-    """Give what is to be matched: text as it is, booleans as Java writes them, the items of a list."""
+    """Return what is to be matched: text as it is, booleans as Java writes them, the items of a list."""
     if value is None:
         raise AbsentError(f"{subject} is null")
     if isinstance(value, bool):
@@ -95,15 +95,15 @@ def _as_float(value: float) -> float:
 
 
 def steps(text: str) -> tuple[str, ...]:
-    r"""Take a path apart: ``/`` stands between two steps, ``\/`` for a slash in one."""
+    r"""Take a path apart: ``/`` is between two steps, ``\/`` is a slash in one."""
     apart = text.replace("\\/", "\0").split("/")  # no argument of a program has a NUL in it
     return tuple(step.replace("\0", "/") for step in apart) if text else ()
 
 
 def follow(value: Value, path: tuple[str, ...], attribute: str, name: ObjectName) -> Value:
-    """Give what is at the end of the path into an attribute of the bean ``name``.
+    """Return what is at the end of the path into an attribute of the bean ``name``.
 
-    AbsentError says which keys there are where one is missing.
+    AbsentError shows which keys there are where one is missing.
     """
     for taken, step in enumerate(path):
         value = _step(value, step, called(attribute, path[:taken], name))

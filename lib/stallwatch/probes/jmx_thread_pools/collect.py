@@ -1,4 +1,4 @@
-"""What the pools of a JVM say: now, a second later where somebody waits, and at the last run."""
+"""What the pools of a JVM show: now, a second later where somebody waits, and at the last run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ALTERNATIVES = 2  # names that an attribute may have
 _AGAIN = 1.0  # seconds to the second look at a pool in which somebody waits: what lasts less heals itself
 _LARGEST = 2**63 - 1  # Java's largest long; a BigInteger can be more, and no pool
 _OF_ONE = 1.5  # share of time: a single one's is about 1 at most
-# What tells nothing of how a pool is: its bounds, and tasks that another pool may have completed, as those of
+# What shows nothing of how a pool is: its bounds, and tasks that another pool may have completed, as those of
 # a Tomcat connector with a shared Executor.
 _NO_USE = frozenset({"maximum", "core", "size", "spare", "completed"})
 _POOLS = "pools"  # beside what Changes keeps in the memory
@@ -140,7 +140,7 @@ def _counted(family: Family, name: str, numbers: dict[str, float]) -> Pool:
 
 
 def _number(reader: Reader, place: Place, attribute: str) -> float | None:
-    """Read a number; a negative one is how servers say that there is none. Raises ProbeError."""
+    """Read a number; servers show a negative one for none. Raises ProbeError."""
     bean = place.bean
     value = reader.value(bean, attribute)
     if place.number == "idle" and place.name == place.family.absent and _is_nothing(value):
@@ -183,7 +183,7 @@ def _second_look(server: Server, waiting: Sequence[Place], run: Run) -> Second:
 
 
 def _uptime(reader: Reader) -> float | None:
-    """Give for how many seconds the JVM has run, if it says so."""
+    """Return for how many seconds the JVM has run, if known."""
     with suppress(JmxError):
         uptime = reader.value(*CLOCK[1])
         if isinstance(uptime, int | float):
@@ -256,7 +256,7 @@ def _observation(pool: Pool, changes: Changes, uptime: float | None) -> Observat
 
 
 def _counting_for(changes: Changes, *, is_new: bool) -> float | None:
-    """Give the seconds within which the counters of a pool began at 0; None if they are older."""
+    """Return the seconds within which the counters of a pool began at 0; None if they are older."""
     if changes.restarted_for is not None:
         return changes.restarted_for
     return changes.seconds if changes.seconds > 0 and is_new else None
@@ -268,7 +268,7 @@ def deadlocked(server: Server) -> Sequence[int] | JmxError:
 
 
 def _or_why_not(ask: Callable[[], Answer]) -> Answer | JmxError:
-    """Give the answer, or the error that takes nothing from what else was found."""
+    """Return the answer, or the error that takes nothing from what else was found."""
     try:
         return ask()
     except UnreachableError:

@@ -39,5 +39,5 @@ DECLARED = Declared(
         Panel("Tasks completed by each pool (--pool)", ("{pool}.completed_per_s",)),
     ),
     healthy=Healthy("jmx", ("--threads-warning", "100000"), "no pool of a known kind, "),
-    times=Times(attempts=1),  # blocked tasks are told once
+    times=Times(attempts=1),  # blocked tasks are reported once
 )

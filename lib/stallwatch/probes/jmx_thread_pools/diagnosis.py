@@ -1,4 +1,4 @@
-"""What it means that a pool is blocked or full, and which of its numbers tells of the worst trouble."""
+"""What it means that a pool is blocked or full, and which of its numbers shows the worst trouble."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PERHAPS_NO_NEW = _NO_NEW._replace(why=f"probably {_NO_NEW.why}")
 
 
 def meaning(pool: Pool) -> Meaning:
-    """Give what a block in this pool means."""
+    """Return what a block in this pool means."""
     if pool.family.lends and pool.blocked and pool.busy is not None and not pool.full:
         return _PERHAPS_NO_NEW if pool.active else _NO_NEW
     return pool.family.meaning(pool.name)
@@ -41,13 +41,13 @@ class Trouble(NamedTuple):
 
 
 def waits(pool: Pool) -> bool:
-    """Whether somebody waits because the pool is full, or has nothing to give."""
-    served = meaning(pool).serves and pool.pending != 0  # not all that serve say how many requests wait
+    """Whether somebody waits because the pool is full, or has nothing to lend."""
+    served = meaning(pool).serves and pool.pending != 0  # not all that serve show how many requests wait
     return pool.starved or (pool.full and bool(pool.blocked or served))
 
 
 def troubles(observed: Iterable[Observation], run: Run) -> list[Trouble]:
-    """Give what is wrong with each pool, the one first in which most wait."""
+    """Return what is wrong with each pool, the one first in which most wait."""
     ranked = sorted(observed, key=lambda one: one.pool.rank)
     return [Trouble(one, worst) for one in ranked if (worst := _worst(one, run))]
 
@@ -78,7 +78,7 @@ def _bounded(reading: Reading, most: float, run: Run) -> Reading:
 
 
 def _lasting(one: Observation) -> str:
-    """Return which number says that somebody waits for a full pool, and still did at the second look."""
+    """Return which number shows that somebody waits for a full pool, and still did at the second look."""
     if one.second is None or not (waits(one.pool) and waits(one.second)):
         return ""
     if one.pool.blocked and one.second.blocked:

@@ -29,7 +29,7 @@ _MOST = 10  # pools that each have perfdata of their own: every one takes about 
 
 
 def overview(snapshot: Snapshot, where: str, places: Sequence[Place], *, watched: bool) -> Iterator[Finding]:
-    """Give the number of pools, with a sentence on all and their table; nothing watched is UNKNOWN.
+    """Yield the number of pools, with a sentence on all and their table; nothing watched is UNKNOWN.
 
     ``places``: where there may be numbers. ``watched``: something is anyhow, the JVM's threads, or pools that
     the user named.
@@ -188,7 +188,7 @@ def _threads(counts: list[Value] | JmxError) -> Reading:
 
 
 def _totals(observed: Sequence[Observation]) -> Iterator[Reading]:
-    """Give numbers over all pools, whose labels do not depend on what pools there are today."""
+    """Yield numbers over all pools, whose labels do not depend on what pools there are today."""
     pools = [one.pool for one in observed]
     for name, of, values in (
         ("active", ("in use", "in use"), [pool.active for pool in pools]),
@@ -237,7 +237,7 @@ def _in_words(one: Observation, reading: Reading) -> Reading:
 
 
 def _is_guess(one: Observation, reading: Reading) -> bool:
-    """Whether nobody says who waits, or how long the tasks take that wait for others."""
+    """Whether nothing shows who waits, or how long the tasks take that wait for others."""
     if reading.name == "stalled":
         return one.usual is None
     return meaning(one.pool).serves and one.pool.pending is None and not one.pool.blocked
@@ -275,7 +275,7 @@ def _facts(one: Observation, first: str) -> list[str]:
 
 
 def _says_pending(one: Observation, first: str) -> bool:
-    """Whether the queue is worth a word, which those that stand still in it have already had."""
+    """Whether the queue is worth a word, which those that stall in it have already had."""
     return first == "pending" or bool(one.pool.pending and not one.stalled)
 
 
@@ -296,7 +296,7 @@ def _usual(one: Observation) -> str:
 
 
 def _all_stall(one: Observation) -> bool:
-    """Whether it is the pool's threads that stand still, rather than a queue."""
+    """Whether it is the pool's threads that stall, rather than a queue."""
     return bool(one.stalled) and not one.pool.family.drains
 
 

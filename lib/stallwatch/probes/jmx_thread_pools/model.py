@@ -21,7 +21,7 @@ _UNLIMITED = 2**31 - 1  # Java's largest int
 
 
 class Pool(NamedTuple):
-    """A pool of threads or connections; None is what its server does not tell."""
+    """A pool of threads or connections; None is what its server does not show."""
 
     family: Family
     name: str

@@ -93,10 +93,10 @@ def _of_site(path: str) -> list[Family]:
 
 
 def _judge_what_lasts(run: Run) -> None:
-    """Set thresholds of what lasts, stricter where the user gave none.
+    """Set thresholds of what lasts, stricter where the user set none.
 
     Whoever waits for a full pool waits for somebody else to be done: that is critical. A web server whose
-    threads are all busy may not say that requests wait, so that this is worth a warning itself.
+    threads are all busy may not show that requests wait, so that this is worth a warning itself.
     Who waits for a connection for less than a second is no problem: short bursts of clients do.
     Threads that are deadlocked stay so. Kafka's are not idle while it starts: critical is what was so at the
     last run, too.

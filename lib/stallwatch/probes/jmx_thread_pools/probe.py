@@ -1,4 +1,4 @@
-"""One run: find the pools, read them, diagnose, say it."""
+"""One run: find the pools, read them, diagnose, report it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def findings(
     limits_threads: bool,
     families: Sequence[Family] = FAMILIES,
 ) -> Iterator[Finding]:
-    """Give the sentence on all pools first, then each that is in trouble.
+    """Yield the sentence on all pools first, then each that is in trouble.
 
     No ``patterns``: look at all. ``limits_busy``: the user limits how busy a pool may be.
     ``families``: the table of pools. ``limits_threads``: and how many threads the JVM may have.

@@ -26,7 +26,7 @@ _KNOWN = (
 )  # fmt: skip
 _HASHED, _HASH = r"\((0x[0-9a-f]+)\)", "hash"  # what Camel calls a pool's owner by
 _POOL, _DOMAIN = "{pool}", ":"  # no keys of properties
-_NO_PLACE = ("class", "engine", "context")  # properties that tell no pool from another, or its name has them
+_NO_PLACE = ("class", "engine", "context")  # properties that do not distinguish pools, or are in their names
 
 
 class Place(NamedTuple):
@@ -34,7 +34,7 @@ class Place(NamedTuple):
 
     family: Family
     pool: str  # what it is called
-    where: dict[str, str]  # what else tells it from other pools: its domain, and further key properties
+    where: dict[str, str]  # what else differs from other pools: its domain, and further key properties
     number: str  # one of NUMBERS
     bean: str
     attributes: list[str]  # whichever of them the bean has
@@ -79,7 +79,7 @@ def places(
 
 
 def _wanted(families: Sequence[Family]) -> Iterator[tuple[str, list[str]]]:
-    """Give all patterns, and which attributes their beans are asked for."""
+    """Yield all patterns, and which attributes their beans are asked for."""
     wanted: dict[str, list[str]] = {}
     for family in families:
         attributes = [name for bean in family.beans for of in NUMBERS for name in getattr(bean, of).split()]
@@ -106,7 +106,7 @@ def _fits(query: str, domains: Iterable[str]) -> bool:
 
 
 def _in_bean(family: Family, name: ObjectName) -> Iterator[Place]:
-    """Give the numbers that a bean has according to the first declaration that it fits."""
+    """Yield the numbers that a bean has according to the first declaration that it fits."""
     properties = {key: unquoted(value) for key, value in name.properties.items()}
     for bean in family.beans:
         if (where := _filled(bean, properties)) is not None:
@@ -124,7 +124,7 @@ def _in_bean(family: Family, name: ObjectName) -> Iterator[Place]:
 
 
 def _filled(bean: Bean, properties: dict[str, str]) -> dict[str, str] | None:
-    """Give the name of the pool and all that the form leaves open, or None if this is not such a bean."""
+    """Return the name of the pool and all that the form leaves open; None: it is no such bean."""
     forms, more = _forms(bean.properties)
     if not properties.keys() >= forms.keys() or bean.without in properties:
         return None
@@ -143,7 +143,7 @@ def _filled(bean: Bean, properties: dict[str, str]) -> dict[str, str] | None:
 
 @cache
 def _forms(properties: str) -> tuple[dict[str, str], bool]:
-    """Give the form of each property that a bean is to have, and whether it may have more."""
+    """Return the form of each property that a bean is to have, and whether it may have more."""
     forms = dict(form.partition("=")[::2] for form in properties.split(","))
     more = forms.pop("...", None) is not None
     return forms, more

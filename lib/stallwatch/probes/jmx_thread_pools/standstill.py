@@ -32,8 +32,8 @@ class Standstill(NamedTuple):
 def standstill(pool: Pool, changes: Changes, per_s: float | None, uptime: float | None) -> Standstill:
     """Compare a pool with the last run, since which ``per_s`` tasks were completed each second.
 
-    ``uptime`` of the JVM is in seconds. A full pool that serves requests is reported anyway, so it may stand
-    still for the least time only.
+    ``uptime`` of the JVM is in seconds. A full pool that serves requests is reported anyway, so it may stall
+    for the least time only.
     """
     queue = pool.family.drains
     key = "/".join(pool.key)
@@ -56,7 +56,7 @@ def _threads(pool: Pool) -> float:
 
 
 def _since_start(pool: Pool, uptime: float | None) -> float | None:
-    """Give how many seconds tasks take at most, on average.
+    """Return how many seconds tasks take at most, on average.
 
     N threads complete at most N * U / T tasks of T seconds in U seconds. They may have been idle for long.
     """
@@ -64,7 +64,7 @@ def _since_start(pool: Pool, uptime: float | None) -> float | None:
 
 
 def _while_waiting(pool: Pool, changes: Changes, done: float, *, waited: bool) -> float | None:
-    """Give the same from the time in which tasks waited, so that no thread was idle.
+    """Return the same from the time in which tasks waited, so that no thread was idle.
 
     As many as there are threads may have been at work before the first of them waited: these do not count.
     """

@@ -1,6 +1,6 @@
 """Which server shows its pools in which MBeans, and what a block means: one entry for a family.
 
-``form`` says what an entry consists of. The next server is one more entry in one of these files.
+``form`` defines what an entry consists of. The next server is one more entry in one of these files.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ class Bean(NamedTuple):
     Several names for an attribute: the first that the bean has.
     """
 
-    properties: str  # of an object name; {pool} stands for the pool's name, * for anything, ... for more
+    properties: str  # of an object name; {pool} is the pool's name, * anything, ... for more
     pool: str = "{pool}"  # what the pool is called
     active: str = ""  # threads or connections in use
     size: str = ""  # threads that there are, at work or not: all are at work where tasks wait
@@ -22,15 +22,15 @@ class Bean(NamedTuple):
     total_blocked: str = ""  # since the pool was made
     completed: str = ""  # since the pool was made
     idle: str = ""  # share of the time in which its threads had nothing to do, 0 to 1
-    low: str = ""  # whether it has no thread left, if the server says so itself
-    spare: str = ""  # how many threads are so few that it says so
+    low: str = ""  # whether it has no thread left, if the server shows it itself
+    spare: str = ""  # how many threads are so few that it shows that
     without: str = ""  # beans that have this property, too, are parts of a pool
 
 
 class Meaning(NamedTuple):
     """What a block in pools of these names means, and the next step."""
 
-    pools: str  # names of pools, blanks between; "*" stands for anything, once in a name
+    pools: str  # names of pools, blanks between; "*" matches anything, once in a name
     why: str
     advice: str
     more: str = ""  # what else helps, on a line of its own
@@ -41,7 +41,7 @@ class Family(NamedTuple):
     """Pools of one kind of server."""
 
     name: str
-    seen: str  # the versions on which names, attributes and a block were seen; or whose documentation says so
+    seen: str  # the versions with names, attributes and a block seen; or whose documentation has them
     queries: tuple[str, ...]  # object name patterns
     beans: tuple[Bean, ...]
     meanings: tuple[Meaning, ...]  # the first that fits counts
@@ -51,9 +51,9 @@ class Family(NamedTuple):
     again: str = ""  # another family, of which those of the same name are shown here once more
     busy: tuple[str, str] = ("thread busy", "threads busy")
     waiting: tuple[str, str] = ("task blocked", "tasks blocked")  # one, several
-    blocks_when_full: bool = False  # that something is blocked says that the pool is full
+    blocks_when_full: bool = False  # where something is blocked, the pool is full
     lends: bool = False  # connections, which may fail to be made: who waits may find none in use
-    drains: bool = False  # tasks are short: a queue of which none is completed from run to run stands still
+    drains: bool = False  # tasks are short: a queue of which none is completed from run to run stalls
     everywhere: bool = False  # in every JVM: to see only such pools is to see none
     # The pool whose idle time is that of two, added up, if there are all MBeans of ``sums_with`` and not
     # the one of ``sums_without``; and why.
@@ -62,10 +62,10 @@ class Family(NamedTuple):
     sums_without: str = ""
     sums_why: str = ""
     absent: str = ""  # the pool that may have no threads: its idle time is no number then
-    settles: float = 0  # seconds after the start of the JVM until averages are of what they say
+    settles: float = 0  # seconds after the start of the JVM until averages mean what they should
 
     def meaning(self, pool: str) -> Meaning:
-        """Give what a block in the pool of this name means."""
+        """Return what a block in the pool of this name means."""
         for row in self.meanings:
             if any(fits(form, pool) for form in row.pools.split()):
                 return row
@@ -73,7 +73,7 @@ class Family(NamedTuple):
 
 
 def fits(form: str, name: str) -> bool:
-    """Whether a name has this form, in which "*" stands for anything, once."""
+    """Whether a name has this form, in which "*" matches anything, once."""
     head, sign, tail = form.partition("*")
     rest = name.removeprefix(head)
     return name.startswith(head) and rest.endswith(tail) and bool(sign or not rest)

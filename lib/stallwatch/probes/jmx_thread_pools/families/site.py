@@ -1,6 +1,6 @@
 """Entries of a site's own for the table of pools: the file of --pools, in TOML.
 
-Each ``[[pool]]`` says in which MBeans such pools are, and which of their attributes are which numbers.
+Each ``[[pool]]`` sets in which MBeans such pools are, and which of their attributes are which numbers.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _family(entry: dict[str, Any]) -> Family:
 
 
 def _places(text: str) -> tuple[str, str]:
-    """Give domain and properties of an object's form, as ``Bean`` has them."""
+    """Return domain and properties of an object's form, as ``Bean`` has them."""
     domain, _, properties = text.partition(":")
     if text.count("{pool}") > 1 or "{pool}" in domain:
         raise NotUnderstoodError(f"object {text}: {{pool}} may stand once, in the value of a key property")

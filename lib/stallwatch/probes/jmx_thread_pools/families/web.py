@@ -94,7 +94,7 @@ FAMILIES = (
             "kafka.network:type=SocketServer,name=*AvgIdlePercent",
         ),
         beans=(
-            # A fraction, whatever the name says. It comes to nearly 2 where one process is broker and
+            # A fraction, despite its name. It comes to nearly 2 where one process is broker and
             # controller: both add to it (KAFKA-19606, before Kafka 4.2; 1.97 on 3.9.0, 0.97 on 4.2.2).
             Bean("type=KafkaRequestHandlerPool,name={pool}AvgIdlePercent", idle="OneMinuteRate"),
             Bean("type=SocketServer,name={pool}AvgIdlePercent", idle="Value"),
