@@ -1,7 +1,7 @@
 """sbom.py REPORT: write what is installed with the plugins to standard output, as CycloneDX 1.6.
 
 REPORT is that of ``pip install --report``: it has the sums that pip compared with the pinned ones. The Python
-of the environment runs this and knows licenses and dependencies. One commit gives one text: it has no serial
+of the environment runs this and knows licenses and dependencies. One commit makes one text: it has no serial
 number, and its time is $SOURCE_DATE_EPOCH or that of the commit.
 """
 
@@ -21,7 +21,7 @@ BUILDING = "setuptools"  # it builds, and is removed again
 
 
 def bill(report: dict[str, Any], tree: Path) -> dict[str, Any]:
-    """Give the SBOM of what pip says that it has installed for this source tree."""
+    """Return the SBOM of what pip reports as installed for this source tree."""
     sums = {
         canonical(one["metadata"]["name"]): one["download_info"]["archive_info"]["hashes"]["sha256"]
         for one in report["install"]
@@ -49,7 +49,7 @@ def bill(report: dict[str, Any], tree: Path) -> dict[str, Any]:
 
 
 def component(name: str, ref: str, digest: str) -> dict[str, Any]:
-    """Give what is told of a package. ``excluded`` is what builds and is not installed."""
+    """Return what is known of a package. ``excluded`` is what builds and is not installed."""
     package = distribution(name)
     known = {
         "type": "library",
@@ -65,7 +65,7 @@ def component(name: str, ref: str, digest: str) -> dict[str, Any]:
 
 
 def licenses(package: Distribution) -> list[dict[str, Any]]:
-    """Give what the package says of its license, or nothing: its expression (SPDX), else its own words."""
+    """Return the license that the package names, or nothing: its expression (SPDX), else its own words."""
     about = package.metadata
     if expression := about.get("License-Expression"):
         return [{"expression": expression}]
@@ -77,13 +77,13 @@ def licenses(package: Distribution) -> list[dict[str, Any]]:
 
 
 def needed(name: str) -> list[str]:
-    """Give the packages that it says it needs, those of its extras too."""
+    """Return the packages that it requires, those of its extras too."""
     found = (re.match(r"[\w.-]+", line) for line in distribution(name).requires or ())
     return sorted({canonical(one[0]) for one in found if one})
 
 
 def commit(tree: Path) -> str:
-    """Give the commit that the tree is, with "-dirty" if files were changed; "" if git does not know it."""
+    """Return the commit of the tree, with "-dirty" if files were changed; "" if git does not know it."""
     head = git(tree, "rev-parse", "HEAD")
     return head + "-dirty" * bool(head and git(tree, "status", "--porcelain", "--untracked-files=no"))
 
@@ -102,17 +102,17 @@ def git(tree: Path, *words: str) -> str:
 
 
 def canonical(name: str) -> str:
-    """Give the name of a package as PyPI writes it in addresses."""
+    """Return the name of a package as PyPI writes it in addresses."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def purl(package: Distribution) -> str:
-    """Give its address for all who look for vulnerabilities."""
+    """Return its address for all who look for vulnerabilities."""
     return f"pkg:pypi/{canonical(package.metadata['Name'])}@{package.version}"
 
 
 def told(moment: str) -> str:
-    """Give seconds since 1970 as a time of CycloneDX."""
+    """Return seconds since 1970 as a time of CycloneDX."""
     return datetime.fromtimestamp(int(moment), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

@@ -1,7 +1,7 @@
 """The page on accuracy: by hand, with what ``make diagnosis`` found (tests/diagnosis/results/PART.json).
 
 ``<!-- bars PART -->``      the bars, what was found, and whether they are met
-``<!-- faults PART -->``    each fault on each server: causes, states, lag, and what other checks say
+``<!-- faults PART -->``    each fault on each server: causes, states, lag, and what other checks report
 ``<!-- healthy PART -->``   each healthy thing that looks like a fault: who alarms
 ``<!-- lag PART -->``       errors of the lag, and of when it is foretold to be over
 ``<!-- wrong PART -->``     lines of ours that are wrong and certain
@@ -60,7 +60,7 @@ def files(_: list[Plugin]) -> dict[Path, str]:
 
 
 def results(part: str) -> dict[str, Any] | None:
-    """Give what was found last; None: the part was never played whole."""
+    """Return what was found last; None: the part was never played whole."""
     path = RESULTS / f"{part}.json"
     found: dict[str, Any] | None = json.loads(path.read_text()) if path.exists() else None
     return found
@@ -117,7 +117,7 @@ def _by(rows: list[Row], *who: str) -> list[Row]:
 
 
 def _fault(about: dict[str, Any], rows: list[Row]) -> list[str]:
-    """Tell of one fault on one server; "-" where nothing was judged."""
+    """Return the cells of one fault on one server; "-" where nothing was judged."""
     judged = _by(rows, _judged_by(about))
     right = [row["right"] for row in judged if row["right"] is not None]
     certain = [row["unhedged"] for row in judged if row["right"]]
@@ -188,7 +188,7 @@ def _lag(part: str) -> str:
 
 
 def _off(etas: list[list[float]]) -> str:
-    """Tell by which part of the time that was left the ends that were foretold are off, on average."""
+    """Return by which share of the remaining time the foretold ends are off, on average."""
     if not etas:
         return "-"
     return f"{100 * fmean(abs(said - came) / max(came, 5.0) for said, came in etas):.0f} %"
@@ -277,14 +277,14 @@ def _judged_by(about: dict[str, Any]) -> str:
 
 
 def _missing_trials(failed: dict[str, str]) -> list[str]:
-    """Name those that failed; of those that there was no time for only the number is told."""
+    """Name those that failed; those without time are only counted."""
     late = sum(why == NO_TIME for why in failed.values())
     told = [f"{name} ({why})" for name, why in failed.items() if why != NO_TIME]
     return [*told, *([f"{late} for which no time was left"] if late else [])]
 
 
 def _slow(number: int, runs: int) -> str:
-    """Tell how busy the machine was: then the check leaves things out, to end in time."""
+    """Return how busy the machine was: then the check leaves things out, to end in time."""
     share = 100 * number / runs if runs else 0
     return f"{number} of {runs:,} runs ({share:.0f} %) took more than 6 s, because the machine was busy."
 

@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 
 def faults(told: dict[str, Any]) -> str:
-    """Write a row for each fault and check that is to tell it, or is wrong about it."""
+    """Write a row for each fault and check that is to report it, or is wrong about it."""
     heads = ["fault", "check", "right cause first", "of these certain", "right state in time",
              "wrong and certain"]  # fmt: skip
     rows = []
@@ -37,7 +37,7 @@ def _told(of: list[Row], check: str) -> list[str]:
 
 
 def count(values: Iterable[bool | None]) -> str:
-    """Tell how many of those that are known are true."""
+    """Return how many of those that are known are true."""
     known = [value for value in values if value is not None]
     return f"{sum(known)} of {len(known)}" if known else "-"
 

@@ -1,4 +1,4 @@
-"""The page on the architecture: by hand, with what the code's own imports and a recording say.
+"""The page on the architecture: by hand, with what the code's own imports and a recording show.
 
 ``<!-- components -->``          each component, its size, and which components it imports
 ``<!-- datum FILE RUN -->``      the moments of the oldest transaction in hand, as that run read them
@@ -50,7 +50,7 @@ def _row(component: Component, counted: Layout) -> list[str]:
 
 
 def datum(words: str) -> str:
-    """Write what the last worker status and the receiver status of a run say of the transaction in hand."""
+    """Write what the last worker status and the receiver status of a run show of the transaction in hand."""
     path, run = words.split()
     worker, receiver = moments(path, int(run))
     lag = receiver["now"] - worker["applying_commit"]
@@ -64,7 +64,7 @@ def datum(words: str) -> str:
 
 
 def moments(path: str, run: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Give the row of the worker that applies a transaction, and that of the receiver, of the nth run."""
+    """Return the row of the worker that applies a transaction, and that of the receiver, of the nth run."""
     recorded = json.loads((ROOT / path).read_text())
     answers = [one for log_in in recorded["runs"][run - 1]["log_ins"] for one in log_in["answers"]]
 

@@ -46,7 +46,7 @@ def _width(number: int) -> float:
 
 
 def _neck(end: Point, ahead: Point, number: int) -> Point:
-    """Give the point where the line ends and the head begins."""
+    """Return the point where the line ends and the head begins."""
     long = 6 + _width(number)
     return end[0] - long * ahead[0], end[1] - long * ahead[1]
 
@@ -61,7 +61,7 @@ def _drawn(line: str, neck: Point, end: Point, number: int, both: str = "") -> I
 
 
 def closed(corners: Sequence[Point]) -> str:
-    """Give the outline of a shape."""
+    """Return the outline of a shape."""
     return f"M{'L'.join(f'{x:.1f} {y:.1f}' for x, y in corners)}z"
 
 

@@ -1,4 +1,4 @@
-"""Where the boxes of the picture stand, and which way each arrow goes: all chosen by hand."""
+"""Where the boxes of the picture are, and which way each arrow goes: all chosen by hand."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ OUTSIDE = {
     Box(14, 188, 106, 62): ("database, JVM,", "log file, host"),
     Box(974, 620, 94, 50): ("status line,", "perfdata"),
 }
-# The flow, and where its steps are numbered; the page says what each step is.
+# The flow, and where its steps are numbered; the page explains each step.
 WAY_OF_DATA: Sequence[Point] = ((120, 215), (560, 215), (560, 653), (974, 653))
 STEPS: Sequence[Point] = ((140, 215), (405, 215), (560, 576), (704, 653), (952, 653))
 ENTRIES: Mapping[Point, Point] = {  # where it enters a box, and which way it goes there

@@ -1,7 +1,7 @@
 """The picture: components as boxes, imports as arrows, and the data flow behind them.
 
-Where the boxes stand is in ``architecture_places``; what is in them and between them is counted. The same
-code gives the same bytes. A page's dark mode chooses other colours.
+The places of the boxes are in ``architecture_places``; what is in them and between them is counted. The same
+code makes the same bytes. A page's dark mode chooses other colours.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def picture(layout: Layout) -> str:
 def between_boxes(layout: Layout) -> Counter[tuple[str, str]]:
     """Count the imports of each two boxes that have an arrow.
 
-    The box of basics says how many it has. Between probes and sources each component has arrows of its own.
+    The box of basics shows how many it has. Between probes and sources each component has arrows of its own.
     """
     group = {component.title: component.group for component in layout.components}
     found: Counter[tuple[str, str]] = Counter()
@@ -159,7 +159,7 @@ def _size(components: Sequence[Component], layout: Layout) -> str:
 
 
 def places(group: str, layout: Layout) -> dict[Box, Component]:
-    """Give the place of each component within the box of a group."""
+    """Return the place of each component within the box of a group."""
     box = BOXES[group]
     components = [component for component in layout.components if component.group == group]
     step, (left, right) = (box.height - CAPTION) / len(components), INSETS[group]
@@ -203,7 +203,7 @@ def _is_from_source(pair: tuple[str, str]) -> bool:
 def _spread(
     pairs: Sequence[tuple[str, str]], pair: tuple[str, str], end: int, at: Mapping[str, Box]
 ) -> float:
-    """Give the share of a side at which this arrow is, among those of that side."""
+    """Return the share of a side at which this arrow is, among those of that side."""
     ranked = sorted(pairs, key=lambda one: at[one[end]].y)
     return (ranked.index(pair) + 1) / (len(ranked) + 1)
 

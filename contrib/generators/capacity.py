@@ -105,7 +105,7 @@ def _said() -> str:
 
 
 def _example(rows: Rows) -> str:
-    """Say what many services come to."""
+    """Write what many services come to."""
     row, processors = rows[EXAMPLE], _measured()["machine"]["processors"]
     rate = SERVICES / MINUTE
     spent = sum(row[which] for which in PARTS)
@@ -118,7 +118,7 @@ def _example(rows: Rows) -> str:
 
 
 def _gains(rows: Rows) -> str:
-    """Say what each of ours was and is."""
+    """Write what each of ours was and is."""
     before = {name: rows[f"{name}{BEFORE}"] for name in rows if f"{name}{BEFORE}" in rows}
     if not before:
         return "What was before was not measured: that needs a repository with its history."
@@ -132,7 +132,7 @@ def _gain(name: str, before: dict[str, Any], now: dict[str, Any]) -> str:
 
 
 def _starts(engines: dict[str, Rows]) -> str:
-    """Say how much of a check its start is, and what bounds all that is started."""
+    """Write how much of a check its start is, and what bounds all that is started."""
     shares = [f"{1 - row['loaded'] / row['anew']:.0%} of `{row['name']}`" for row in _rows("fork")]
     most = [f"{_rate(rows[NOTHING])} with {name}" for name, rows in engines.items() if NOTHING in rows]
     return (
@@ -143,7 +143,7 @@ def _starts(engines: dict[str, Rows]) -> str:
 
 
 def _next(engines: dict[str, Rows]) -> str:
-    """Say what there would be time for; what nobody runs cannot be measured with an engine."""
+    """Write what there would be time for; what nobody runs cannot be measured with an engine."""
     said = []
     for name, rows in engines.items():
         sketched = [
@@ -171,7 +171,7 @@ def _listed(words: list[str]) -> str:
 
 
 def _disturbed(engines: dict[str, Rows]) -> str:
-    """Say how much of the machine was taken by what does not belong to the trials."""
+    """Write how much of the machine was taken by what does not belong to the trials."""
     processors = _measured()["machine"]["processors"]
     found = [row for rows in engines.values() for row in rows.values()]
     spent = [row["done"] * sum(row[which] for which in PARTS) / 1000 / processors for row in found]
@@ -214,7 +214,7 @@ def _warm() -> str:
 
 
 def _warm_in_short() -> str:
-    """Say how much more there is of one command."""
+    """Write how much more there is of one command."""
     icinga, nagios = (_engines("warm")[name] for name in ("Icinga", "Nagios"))
     said = (
         f"On {_measured('warm')['machine']['processors']} processors, servers included, Icinga sustained "
@@ -226,7 +226,7 @@ def _warm_in_short() -> str:
 
 
 def _hung() -> str:
-    """Say what becomes of checks while others wait for servers that hang."""
+    """Write what becomes of checks while others wait for servers that hang."""
     said = [
         f"Beside {beside['hung']} checks that always waited for a server that does not answer, "
         f"{each['title']} ran {beside['done']:.0f} `{row['name'].removesuffix(WARM)}` a second "
@@ -239,7 +239,7 @@ def _hung() -> str:
 
 
 def _site() -> str:
-    """Say how many pollers like this machine a large site needs."""
+    """Write how many pollers like this machine a large site needs."""
     engines = _engines("warm")
     rate = SITE / MINUTE
     about = (

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Component(NamedTuple):
     """A part of the code that knows one thing."""
 
-    group: str  # the box of the picture that it stands in
+    group: str  # the box of the picture that it is in
     name: str  # within that box; "": it is the box
     knows: str
     modules: str  # patterns of their names below stallwatch, or of programs

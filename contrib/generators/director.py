@@ -53,7 +53,7 @@ SERVICE_SETS = {
 
 
 def files(plugins: list[Plugin]) -> dict[Path, str]:
-    """Write the basket. Its first line cannot say that it is generated: JSON has no comments."""
+    """Write the basket. Its first line cannot show that it is generated: JSON has no comments."""
     return {BASKET: json.dumps(_basket(plugins), indent=2, ensure_ascii=False) + "\n"}
 
 
@@ -120,7 +120,7 @@ def _command(plugin: Plugin, made: Command, numbers: dict[str, int]) -> Object:
 
 
 def _link(attributes: Object, numbers: dict[str, int]) -> Iterable[Object]:
-    """Give the field of an argument; a former option has none."""
+    """Yield the field of an argument; a former option has none."""
     variable = attributes.get("value", attributes.get("set_if")).strip("$")
     if variable in numbers:
         required = "y" if attributes.get("required") else "n"
@@ -128,7 +128,7 @@ def _link(attributes: Object, numbers: dict[str, int]) -> Iterable[Object]:
 
 
 def _argument(attributes: Object) -> Object:
-    """Give it as the Director does; what it means stands in its field, whose type is a list or is not."""
+    """Return it as the Director has it; what it means is in its field, whose type is a list or is not."""
     argument = {name: value for name, value in attributes.items() if name != "description"}
     if argument.get("repeat_key") is False:
         del argument["repeat_key"]
@@ -151,7 +151,7 @@ def _fields(plugin: Plugin, made: Command) -> Iterable[Object]:
 def _field(variable: str, caption: str, description: str, kind: str, settings: Object) -> Object:
     """Make one, without uuid: Director 1.10.2 refuses a basket that has one.
 
-    So a field is the same as before only if all of it is: where a later basket says it in other words, the
+    So a field is the same as before only if all of it is: where a later basket has other words, the
     Director makes another one beside.
     """
     return {

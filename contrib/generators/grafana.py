@@ -108,14 +108,14 @@ class Graphite:
 
 
 def _paths(label: Label) -> list[str]:
-    """Give the globs for a label; what is in its place may have dots."""
+    """Return the globs for a label; what is in its place may have dots."""
     place = PLACE.search(label.name)
     deepest = DEEPEST.get(place[1], ELSEWHERE) if place else 1
     return [PLACE.sub(".".join("*" * depth), label.name) for depth in range(1, deepest + 1)]
 
 
 def _either(names: Sequence[str]) -> str:
-    """Give a regular expression without a backslash, which each language would want doubled."""
+    """Return a regular expression without a backslash, which each language would want doubled."""
     return f"^({'|'.join(PLACE.sub(_in_place, name.replace('.', '[.]')) for name in names)})$"
 
 
@@ -247,7 +247,7 @@ def _least(labels: Sequence[Label]) -> dict[str, int]:
 
 
 def _unit(labels: Sequence[Label]) -> str:
-    """Give Grafana's name of the unit that all have."""
+    """Return Grafana's name of the unit that all have."""
     units = {
         PER_SECOND if one.unit == "B" and "per second" in one.about else UNITS[one.unit] for one in labels
     }

@@ -1,4 +1,4 @@
-"""The SQL that makes an account: from the privileges that the probes say they need."""
+"""The SQL that makes an account: from the privileges that the probes declare."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TITLES = {"mysql_backup": "On a server whose backups are compared with it"}  # o
 
 
 def parts() -> Iterator[Part]:
-    """Give the privileges that go together, with a title: those of replicas first, of NDB Cluster last."""
+    """Yield the privileges that go together, with a title: those of replicas first, of NDB Cluster last."""
     yield "On a replica", ON_REPLICA
     yield "On a source, for --source (one that is a replica, and --reference: as on a replica)", ON_SOURCE
     plugins: dict[tuple[Privilege, ...], list[str]] = {}

@@ -31,7 +31,7 @@ def grouped(size: float) -> str:
 
 
 def megabytes(size: float) -> str:
-    """Write a size in MB as people say it: 10 MB, 1 GB."""
+    """Write a size in MB as people write it: 10 MB, 1 GB."""
     return f"{size / GIGABYTE:g} GB" if size >= GIGABYTE else f"{size:g} MB"
 
 
@@ -110,13 +110,13 @@ def files(_: list[Plugin]) -> dict[Path, str]:
 
 
 def by_subject() -> dict[str, dict[str, Any]]:
-    """Give what was measured, by subject."""
+    """Return what was measured, by subject."""
     found = {key: RESULTS / f"growth_{key}.json" for key in SUBJECTS}
     return {key: json.loads(path.read_text()) for key, path in found.items() if path.exists()}
 
 
 def curves(of: dict[str, Any]) -> list[Curve]:
-    """Give the curves of one subject: a table for each check, with a row for each size, the same in all."""
+    """Return the curves of one subject: a table for each check, with a row for each size, the same in all."""
     return [
         Curve(
             each["title"],

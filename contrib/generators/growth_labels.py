@@ -24,12 +24,12 @@ class Box(NamedTuple):
     bottom: float
 
     def meets(self, other: Box) -> bool:
-        """Tell whether they have a part in common."""
+        """Whether they have a part in common."""
         apart = self.right < other.left or other.right < self.left
         return not (apart or self.bottom < other.top or other.bottom < self.top)
 
     def is_within(self, other: Box) -> bool:
-        """Tell whether all of it is part of the other."""
+        """Whether all of it is part of the other."""
         across = other.left <= self.left and self.right <= other.right
         return across and other.top <= self.top and self.bottom <= other.bottom
 
@@ -42,7 +42,7 @@ class Labels:
         self._taken = [Box(x, y, x, y) for curve in curves for x, y in _along(curve)]
 
     def room(self, point: Point, text: str) -> Point | None:
-        """Give the middle of a label's line near a point, which is taken from now on; None without room."""
+        """Return the middle of a label's line near a point, which is taken from now on; None without room."""
         x, y = point
         half = len(text) * LETTER / 2
         beside = half + 9

@@ -108,7 +108,7 @@ class Axis:
         self._begin, self._end = begin, end
 
     def at(self, number: float) -> float:
-        """Where a number stands."""
+        """Where a number is."""
         share = math.log(number / self.low) / math.log(self.high / self.low)
         return self._begin + share * (self._end - self._begin)
 
@@ -143,7 +143,7 @@ class _Drawing:
         self.y = Axis(self.costs, TOP + DOWN, TOP)
 
     def lines(self) -> Iterator[str]:
-        """Give its elements."""
+        """Yield its elements."""
         yield f'<text x="{self.left}" y="{TOP - 16}">{escape(self.panel.title)}</text>'
         yield from self._grid()
         (x, y), (to_x, to_y) = self._linear()

@@ -23,7 +23,7 @@ class Fit(NamedTuple):
     more: float
 
     def at(self, share: float) -> float:
-        """Give what this share of the largest size costs."""
+        """Return what this share of the largest size costs."""
         return self.start + self.more * share**self.power
 
 
@@ -50,5 +50,5 @@ def _fit(shares: list[float], costs: Sequence[float], power: float) -> Fit:
 
 
 def _mean(weights: Sequence[float], numbers: Sequence[float]) -> float:
-    """Give the mean of numbers, some of which count for more."""
+    """Return the mean of numbers, some of which count for more."""
     return sum(weight * number for weight, number in zip(weights, numbers, strict=True)) / sum(weights)

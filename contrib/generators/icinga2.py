@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMMANDS = ROOT / "contrib" / "icinga2" / "stallwatch-commands.conf"
-# What has no variable: a check would never give it.
+# What has no variable: a check would never set it.
 AT_A_TERMINAL = {
     "--help": "text for people",
     "--version": "text for people",
@@ -37,7 +37,7 @@ FORMER_VARIABLES = {
 FORMER_OPTIONS = {"ndb_redo_buffer": {"--every": "--spread"}}
 # The server is an extra of these, which is asked only if it is named; the others have the host's address.
 ON_THIS_HOST = ("mysql_backup", "mysqld_process")
-# Another way than --hostname to say which server.
+# Another way than --hostname to set the server.
 OTHERWISE = ("--socket", "--url")
 # Icinga's patience has to outlast --timeout (8s), and --verify-timeout (40s) of a backup on top of it. More
 # is not free: where an agent's answer is lost, Icinga waits as long, and 30 s, until it asks again (2.13.6).
@@ -140,7 +140,7 @@ def command(plugin: Plugin) -> Command:
 
 
 def defaults(made: Command, address: str) -> dict[str, str]:
-    """Return the variables that the command itself sets: those of a former name are what that says."""
+    """Return the variables that the command itself sets: those with a former name have its value."""
     former = {name: f"${old}$" for name, old in made.former.items()}
     own = {made.former.get(made.hostname, made.hostname): address} if made.hostname else {}
     return {**former, **own}
@@ -158,7 +158,7 @@ def of_director(plugin: Plugin) -> str:
 
 
 def variables(plugin: Plugin) -> Iterable[Option]:
-    """Give the options that have a variable."""
+    """Return the options that have a variable."""
     return (option for option in plugin.options if option.long not in AT_A_TERMINAL)
 
 
@@ -189,7 +189,7 @@ def _about(option: Option, made: Command) -> str:
 
 
 def in_order(plugin: Plugin, option: Option) -> bool:
-    """Whether it belongs to the -A before it: the ordinary variables say all of one quantity."""
+    """Whether it belongs to the -A before it: the ordinary variables are all of one quantity."""
     return plugin.name == "jmx" and option.several
 
 

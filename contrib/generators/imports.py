@@ -25,7 +25,7 @@ class Import(NamedTuple):
 
 
 def modules() -> dict[str, Path]:
-    """Give all modules by name; a program has its path in the repository as its name."""
+    """Return all modules by name; a program has its path in the repository as its name."""
     found = {_name(path): path for path in sorted((LIB / "stallwatch").rglob("*.py"))}
     programs = [path for pattern in PROGRAMS for path in sorted(ROOT.glob(pattern))]
     return found | {str(path.relative_to(ROOT)): path for path in programs}
@@ -62,7 +62,7 @@ def _imports(tree: ast.AST, known: Mapping[str, Path], when: int) -> Iterator[tu
 
 
 def circles(found: list[Import]) -> list[tuple[list[str], int]]:
-    """Give the groups of modules that import each other, and when the latest import of each circle runs."""
+    """Return the groups of modules that import each other, and when the latest import of each circle runs."""
     circles: list[tuple[list[str], int]] = []
     closed: list[set[str]] = []
     for latest in (AT_START, LATER, TYPES):
@@ -74,7 +74,7 @@ def circles(found: list[Import]) -> list[tuple[list[str], int]]:
 
 
 def _groups(found: list[Import]) -> list[set[str]]:
-    """Give the sets of two or more modules in which each reaches each other one."""
+    """Return the sets of two or more modules in which each reaches each other one."""
     ways: dict[str, set[str]] = {}
     for one in found:
         ways.setdefault(one.module, set()).add(one.imported)

@@ -32,7 +32,7 @@ _STATES = (
 
 
 def files(plugins: list[Plugin]) -> dict[Path, str]:
-    """Give every page."""
+    """Return every page."""
     pages = {plugin.program: page(plugin) for plugin in plugins}
     pages |= {program.name: of_program(program) for program in (*programs(), daemon())}
     return {ROOT / "contrib" / "man" / f"{name}.1": text for name, text in pages.items()}

@@ -1,7 +1,7 @@
-"""Text by hand with generated parts: what stands between ``<!-- run ... -->`` and ``<!-- end -->``.
+"""Text by hand with generated parts: what is between ``<!-- run ... -->`` and ``<!-- end -->``.
 
-``run COMMAND``      what that plugin says of a recorded log today
-``show FILE [RUN]``  what a plugin says of a recorded server, as tests prove: all runs, or those given
+``run COMMAND``      what that plugin reports of a recorded log today
+``show FILE [RUN]``  what a plugin reports of a recorded server, as tests prove: all runs, or those named
 ``line FILE [RUN]``  the verdict of that alone, without perfdata
 """
 
@@ -20,7 +20,7 @@ DEMO = runpy.run_path(str(ROOT / "contrib" / "demo"))
 
 
 def filled(text: str, **more: Callable[[str], str]) -> str:
-    """Write anew what stands between the marks; ``more`` are those of one kind of page, by name."""
+    """Write anew what is between the marks; ``more`` are those of one kind of page, by name."""
     known = {"run": _ran, "show": _shown, "line": _verdict, **more}
 
     def part(mark: re.Match[str]) -> str:

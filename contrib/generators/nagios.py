@@ -72,7 +72,7 @@ define command {
 
 
 def files(plugins: list[Plugin]) -> dict[Path, str]:
-    """Give the file of all commands."""
+    """Return the file of all commands."""
     return {PATH: HEAD + "".join(map(command, plugins)) + NRPE}
 
 
@@ -97,7 +97,7 @@ def command(plugin: Plugin) -> str:
 
 
 def _call(plugin: Plugin) -> tuple[tuple[str, ...], str]:
-    """Give the arguments that are always there, and how a service says whom to ask."""
+    """Return the arguments that are always there, and how a service sets whom to ask."""
     if plugin.declared.local:
         return ("$ARG1$",), ""
     if plugin.has("--url"):
@@ -106,7 +106,7 @@ def _call(plugin: Plugin) -> tuple[tuple[str, ...], str]:
 
 
 def examples(plugin: Plugin) -> list[str]:
-    """Give the options of the examples in its help, without whom they ask, as a check_command has them."""
+    """Return the options of the examples in its help, without whom they ask, as a check_command has them."""
     whole = re.sub(r"\n {4,}", " ", "\n".join(plugin.examples)).splitlines()
     lines = [re.split(r" {3,}", line)[0] for line in whole]
     asked = [line for line in lines if not NOT_HERE & set(shlex.split(line))]

@@ -49,7 +49,7 @@ MODE = (
 
 
 class Command(NamedTuple):
-    """One command: its name behind stallwatch_, the plugin that it runs, and what that is told."""
+    """One command: its name behind stallwatch_, the plugin that it runs, and its options."""
 
     name: str
     plugin: str
@@ -64,7 +64,7 @@ class Section(NamedTuple):
 
 
 def _declared(name: str, reach: str = "") -> Iterator[Command]:
-    """Give the commands of the services that plugins declare for this one of the sets."""
+    """Yield the commands of the services that plugins declare for this one of the sets."""
     for service in members(name):
         own = [part for key, value in service.options for part in (f"--{key}", value) if part]
         yield Command(service.plugin, service.plugin, f"{reach} {shlex.join([*own, *service.words])}".strip())
@@ -133,7 +133,7 @@ SECTIONS = (
 
 
 def files(plugins: list[Plugin]) -> dict[Path, str]:
-    """Give the file, whose options are those of the plugins."""
+    """Return the file, whose options are those of the plugins."""
     parsers = {plugin.name: plugin.parser for plugin in plugins}
     for section in SECTIONS:
         for command in section.commands:

@@ -1,4 +1,4 @@
-"""The README and the page about what plugins say: by hand, with what they print today."""
+"""The README and the page about the output of plugins: by hand, with what they print today."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def files(_: list[Plugin]) -> dict[Path, str]:
 
 
 def _object(command: str) -> str:
-    """Show what a plugin says with --output json, of its findings only the worst."""
+    """Show what a plugin prints with --output json, of its findings only the worst."""
     told: dict[str, Any] = json.loads(DEMO["run"](f"{command} --output json").splitlines()[1])
     worst = [one for one in told["findings"] if one["state"] == told["state"]][:1]
     shown = {**told, "time": "2026-11-22T23:39:20Z", "findings": worst}

@@ -24,7 +24,7 @@ class Panel(NamedTuple):
 
 
 def rows() -> dict[str, list[Panel]]:
-    """Give the panels that plugins declare, by row."""
+    """Return the panels that plugins declare, by row."""
     found: dict[str, list[Panel]] = {}
     for plugin, declared in every().items():
         row = found.setdefault(declared.row or _ROWS[declared.healthy.source], [])

@@ -7,7 +7,7 @@ Marks, filled from tests/bench/results/PART.json:
 ``<!-- usage -->``               what each costs that asks no server
 ``<!-- spent TITLE -->``         what a check's time is spent on
 ``<!-- budgets -->``             every limit, what was found, and whether it was kept
-``<!-- said PART -->``           the states that checks told of the same thing
+``<!-- said PART -->``           the states that checks reported of the same thing
 ``<!-- machine -->``             where, when and with what it was measured
 Those of ``capacity`` and ``growth`` are filled by the generators of these names.
 """
@@ -35,12 +35,12 @@ ORDER = (
     "floor", "startup", "usage", "spent", "mysql", "locks", "jmx", "ndb", "ndb_log", "host", "installed",
     "replication",
 )  # fmt: skip
-# Those that compare checks of ours: of MySQL's two kinds the first stands for a check.
+# Those that compare checks of ours: of MySQL's two kinds the first represents a check.
 COMPARED = ("mysql", "jmx", "ndb", "ndb_log", "host")
 BESIDE = ("python3 -I, left at once", "a raw client, python3 -I -S", "the mariadb client")  # of the floor
 OVER_TLS = " over TLS"  # as rows of MySQL's are named
 SECOND = 1000  # milliseconds
-ROUGH = 0.001  # a limit that is so near to one of some parts is said as that: 1/6
+ROUGH = 0.001  # a limit that is so near to one of some parts is shown as that: 1/6
 
 
 def files(plugins: list[Plugin]) -> dict[Path, str]:
@@ -63,7 +63,7 @@ def files(plugins: list[Plugin]) -> dict[Path, str]:
 
 
 def results(part: str) -> dict[str, Any]:
-    """Give what was measured last."""
+    """Return what was measured last."""
     found: dict[str, Any] = json.loads((RESULTS / f"{part}.json").read_text())
     return found
 
@@ -161,7 +161,7 @@ def _row(row: dict[str, Any]) -> list[str]:
 
 
 def _beside(row: dict[str, Any]) -> list[str]:
-    """Give what stands behind a command's own cost: what it cost the server, or how it compares."""
+    """Return what comes after a command's own cost: what it cost the server, or how it compares."""
     if "server_ms" in row:
         return [milliseconds(row["server_ms"])]
     return ["" if row["times"] is None else f"{row['times']:.2f}", _modules(row)]

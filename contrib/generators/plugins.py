@@ -22,11 +22,11 @@ class Option(NamedTuple):
     """One option of a plugin."""
 
     flags: tuple[str, ...]  # ("-H", "--hostname")
-    about: str  # what its help says, with the default
+    about: str  # what its help shows, with the default
     metavar: str = ""  # "": it takes no value
     choices: tuple[str, ...] = ()
     optional: bool = False  # its value may be left out
-    several: bool = False  # it may be given several times
+    several: bool = False  # it may be set several times
     required: bool = False
     group: str = ""  # the title under which the help has it
 

@@ -18,7 +18,7 @@ class Way(NamedTuple):
     name: str  # "" where there is only one
     about: str
     options: tuple[Option, ...]
-    words: str = ""  # what is given besides options: "BEFORE AFTER"
+    words: str = ""  # what comes besides options: "BEFORE AFTER"
 
 
 class Program(NamedTuple):

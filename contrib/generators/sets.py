@@ -1,6 +1,6 @@
 """The sets of services for Icinga, Nagios and NRPE: by hand, with the services that plugins declare for them.
 
-What stands between the marks is written anew: ``Services that plugins declare`` and ``End of these``.
+What is between the marks is written anew: ``Services that plugins declare`` and ``End of these``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Set(NamedTuple):
 
     icinga: str  # the name of its file for Icinga, and between stallwatch- and -service of its template there
     nagios: str
-    where: tuple[str, ...]  # the lines that say to Icinga which hosts have its services
+    where: tuple[str, ...]  # the lines that show Icinga which hosts have its services
     template: str  # for Nagios
     group: str
     leader: str  # the service on which they depend there
@@ -74,7 +74,7 @@ def files(_: list[Plugin]) -> dict[Path, str]:
 
 
 def members(name: str) -> list[Service]:
-    """Give the services that plugins declare for one of SETS."""
+    """Return the services that plugins declare for one of SETS."""
     return [one for declared in every().values() for one in declared.services if one.sets == name]
 
 
@@ -86,7 +86,7 @@ def _filled(path: Path, definitions: list[str]) -> str:
 
 
 def _times(service: Service, unit: int) -> list[tuple[str, float]]:
-    """Give the times that are not the usual ones, with the names that both engines have for them."""
+    """Return the times that are not the usual ones, with the names that both engines have for them."""
     names = "check_interval", "retry_interval", "max_check_attempts"
     units = unit, unit, 1
     own = every()[service.plugin].times

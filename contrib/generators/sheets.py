@@ -4,7 +4,7 @@
 ``<!-- perfdata -->``  the labels that its probe declares
 ``<!-- pools -->``     the kinds of pools that check_jmx_thread_pools knows, of check_jmx_thread_pools alone
 ``<!-- meanings -->``  and what a block in them means
-What else may stand there between marks is in ``marks``.
+What else may be there between marks is in ``marks``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DOCS = ROOT / "contrib" / "docs"
 OTHERS = ("experiment", "installation", "symptoms")  # pages that are of no plugin
-# What a sheet has to say, always in this order.
+# What a sheet has to have, always in this order.
 HEADINGS = (
     "What it answers",
     "Data source",
@@ -97,7 +97,7 @@ def _group(plugin: Plugin, title: str) -> str:
 
 
 def _pairs(found: Sequence[Option]) -> Iterable[list[Option]]:
-    """Give the two ranges of one quantity together."""
+    """Return the two ranges of one quantity together."""
     return pairs(found, lambda option: option.about)
 
 
