@@ -1,4 +1,4 @@
-"""Asking a server for signals: what it denies or does not have is left out, and said once."""
+"""Asking a server for signals: what it denies or does not have is left out, shown once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PERFORMANCE_SCHEMA = Privilege(
     "commit times, who holds locks, which programs are connected",
 )
 
-LONGEST = 2.0  # seconds that one signal may take
+LONGEST = 2.0  # seconds: limit for one signal
 _MOST = 1e20
 
 
@@ -35,7 +35,7 @@ class Statement(NamedTuple):
 
 
 def having(rows: list[AnyRow], *columns: str) -> list[AnyRow]:
-    """Give the rows of a verdict, of which each has the same columns; raises MissingColumnError.
+    """Get the rows of a verdict, of which each has the same columns; raises MissingColumnError.
 
     What is read by ``text``, ``number`` and ``whole`` without it may not be there.
     """
@@ -95,7 +95,7 @@ class Asking:
         self._switched_off.add(needs)
 
     def rows(self, statement: Statement, *arguments: object, columns: Sequence[str] = ()) -> list[Row]:
-        """Ask; nothing comes back of what is denied, not there, takes too long, or lacks ``columns``."""
+        """Ask; return no rows where the answer is denied, missing, too slow, or lacks ``columns``."""
         off = statement.needs in self._switched_off
         self.failed = None if off else self.lost or self._useless.get(statement.sql)
         if off or self.failed:
@@ -109,7 +109,7 @@ class Asking:
             self._useless[statement.sql] = self.failed = error
         except (NoAnswerError, UnreachableError) as error:
             self.failed = error
-            if isinstance(error, NoAnswerError) and error.number:  # the server has given up, and goes on
+            if isinstance(error, NoAnswerError) and error.number:  # the server stopped it, and goes on
                 self._useless[statement.sql] = error
             else:
                 self.lost = error  # this connection still waits for the answer

@@ -1,4 +1,4 @@
-"""What stands out between two servers: the same numbers of both, three times as high or as low.
+"""What differs between two servers: the same numbers of both, three times as high or as low.
 
 The method of "Optimizing your MySQL Tuning Methodology": the same numbers from a stressed server and from
 one that is well, and what differs between them.

@@ -1,6 +1,6 @@
 """What InnoDB shows of itself: how full its redo log is, its status, dumps and loads of its buffer pool.
 
-The redo log's age is told as a share of the age at which writers stall, whatever the version. It is a
+The redo log's age is shown as share of the age at which writers stall, whatever the version. It is a
 saw-tooth: 12, 99 and 16 per cent within two seconds (MySQL 9.7.4). Take several samples.
 
 SHOW ENGINE INNODB STATUS is asked on its own connection, last, and never twice at a time. In "Mystery Solved:
@@ -51,7 +51,7 @@ _SYNC = 15 / 16  # of it, where writers flush for themselves from there on: MySQ
 STATUS = Statement("/* stallwatch */ SHOW ENGINE INNODB STATUS", PROCESS)
 ADVICE = "InnoDB's own locks are contended: look at dumps of the buffer pool, and at large DROP TABLEs"
 
-_LEAST = 1.5  # seconds: with less time, running out of it says nothing
+_LEAST = 1.5  # seconds: with less time, a timeout proves nothing
 _ALIVE = 0.5  # seconds within which a server that answers at all answers _NOTHING
 _NOTHING = "SELECT 1"  # it needs nothing of InnoDB
 _HANGS = 10.0  # seconds, of anybody's
@@ -83,7 +83,7 @@ class Redo(NamedTuple):
 
 
 def redo(counters: Mapping[str, float], settings: Mapping[str, str]) -> Redo | None:
-    """Read the redo log's age from counters; None: this server does not tell it.
+    """Read the redo log's age from counters; None: this server lacks them.
 
     ``settings`` has SETTINGS as far as this version has them. MySQL 5.7 to 8.0.29 shows the age if its metric
     is enabled (innodb_monitor_enable=log_lsn_checkpoint_age).
@@ -108,7 +108,7 @@ def _redo(age: float, stall: float, async_point: float) -> Redo | None:
 
 
 def _of_threads(settings: Mapping[str, str]) -> float:
-    """Give how many bytes are kept free for what threads write before they look again."""
+    """Get how many bytes are kept free for what threads write before they look again."""
     threads = _IN_BACKGROUND + _number(settings, "innodb_thread_concurrency", 0)  # 0: as many as there are
     return threads * _PAGES * _number(settings, "innodb_page_size", _PAGE)
 
@@ -144,14 +144,14 @@ def _number(settings: Mapping[str, str], name: str, default: float) -> float:
 
 
 def fullest(samples: Iterable[Redo]) -> Redo | None:
-    """Give the fullest of several samples."""
+    """Find the fullest of several samples."""
     return max(samples, key=lambda one: one.fill, default=None)
 
 
 def redo_log(redo: Redo, what: str = "", advice: str = "") -> Reading:
-    """Give the redo log as a reading, in per cent of the point at which writers stall.
+    """Get the redo log as a reading, in per cent of the point at which writers stall.
 
-    ``what`` and ``advice`` say more than the words that fit to any server.
+    ``what`` and ``advice`` replace the words that fit any server.
     """
     what = what or f"the redo log is {redo.fill:.0f} % full, as far as writers may fill it"
     why = f"{say_size(redo.age)} of {say_size(redo.stall)} are not yet checkpointed"
@@ -160,13 +160,13 @@ def redo_log(redo: Redo, what: str = "", advice: str = "") -> Reading:
 
 
 def hanging(listed: Iterable[Process]) -> Process | None:
-    """Find one, ours or not, that takes far too long."""
+    """Find one, ours or not, that runs far too long."""
     found = (one for one in listed if one.seconds >= _HANGS and re.match(_SHOWS, one.info))
     return max(found, key=lambda one: one.seconds, default=None)
 
 
 class Answer(NamedTuple):
-    """How long it took, as far as that is known, and what it says."""
+    """How long it took, as far as that is known, and its text."""
 
     reading: Reading | None = None
     text: str = ""
@@ -181,11 +181,11 @@ class Answer(NamedTuple):
 def ask_status(
     server: Server, budget: float, idle: Server | None = None, listed: Sequence[Process] | None = None
 ) -> Answer:
-    """Ask for it on this connection, which may be lost by that; it may take ``budget`` seconds.
+    """Ask for it on this connection, which may be lost by that; limit: ``budget`` seconds.
 
-    While an earlier one hangs it is not asked again: that is the finding. So is running out of time, unless
-    the server does not answer on ``idle`` either, another connection to it: then all of it stands still, and
-    that says nothing about InnoDB. The process list is asked for that first, if it is not ``listed``.
+    While an earlier one hangs it is not asked again: that is the finding. So is a timeout, unless the server
+    does not answer on ``idle`` either, another connection to it: then the whole server hangs, which proves
+    nothing about InnoDB. The process list is asked for that first, if it is not ``listed``.
     """
     if budget < _LEAST:
         what = f"no time was left to ask {server.where} SHOW ENGINE INNODB STATUS"
@@ -222,7 +222,7 @@ def _asked(server: Server, budget: float, idle: Server | None) -> Answer:
 
 
 def _earlier(listed: Sequence[Process]) -> Process | None:
-    """Find one that hangs: of ours, whatever takes longer than one that another check asks just now."""
+    """Find one that hangs: of ours, any that takes longer than one that another check asks just now."""
     ours = (one for one in listed if _is_ours(one) and one.seconds >= _LEAST)
     return max(ours, key=lambda one: one.seconds, default=None) or hanging(listed)
 
@@ -268,5 +268,5 @@ def _share(status: str) -> float | None:
 
 
 def old_dump(settings: Mapping[str, str]) -> str:
-    """Give the name of the variable that lets an old Percona Server dump its LRU list all the time."""
+    """Get the name of the variable that lets an old Percona Server dump its LRU list all the time."""
     return next((name for name in _OLD_DUMPS if is_on(settings.get(name, ""))), "")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.mysql.asking import Asking, Row
 
-# Without FULL: the first 100 characters of a statement tell enough, and no megabytes come.
+# Without FULL: the first 100 characters of a statement are enough, and no megabytes come.
 PROCESSES = Statement("SHOW PROCESSLIST", PROCESS)
 THREADS = Statement(
     "SELECT THREAD_ID AS thread, NAME AS name, PROCESSLIST_ID AS id, THREAD_OS_ID AS os_id"
@@ -48,14 +48,14 @@ _SUMMED = (
 _WAITING = f"{_COUNTED} WHERE {_WAITS_FOR_LOCK}"
 _WAITING_THERE = _SUMMED.format(_WAITS_FOR_LOCK)  # NULL where performance_schema is off: it is empty then
 _SYSTEM = "system user"
-# States of appliers of MySQL 5.7 to 9.7 and MariaDB 10.5 to 11.8, measured there: nothing to do, and who only
-# gives work to others.
+# States of appliers of MySQL 5.7 to 9.7 and MariaDB 10.5 to 11.8, measured there: nothing to do, and who
+# only assigns work.
 IDLE = re.compile(r"has read all relay log|Waiting for an event from Coordinator|Waiting for work from SQL")
 COORDINATES = re.compile(
     r"Waiting for (slave|replica) workers|to free pending events|[Ww]orker queue|worker thread"
     r"|Worker to release|Reading event from the relay log|next event in relay log"
 )
-# MySQL 5.7 to 9.7 tell the receiver from the appliers by nothing but its state.
+# In MySQL 5.7 to 9.7 only its state distinguishes the receiver from appliers.
 _RECEIVES = re.compile(
     r"(master|source) to send event|event to the relay log|^(Re)?[Cc]onnecting|reconnect|[Rr]equesting binlog"
     r"|Checking (master|source) version|Registering|free enough relay log space",
@@ -118,7 +118,7 @@ class Process(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """A thread of replication as performance_schema, or MariaDB's process list, knows it."""
+    """A thread of replication as performance_schema or MariaDB's process list has it."""
 
     thread: int  # THREAD_ID; 0: not known
     id: int  # in the process list
@@ -178,10 +178,10 @@ def threads_here(asking: Asking) -> tuple[Thread, ...]:
 
 
 def waiting_for_locks(asking: Asking) -> tuple[int, float]:
-    """Count the connections whose state is to wait for a lock, and tell for how long one is at it at most.
+    """Count the connections whose state is to wait for a lock; return the longest time of one, too.
 
-    Row locks are not among them: they have no state. performance_schema.processlist (MySQL 8.0.22) holds
-    nobody up, while information_schema.PROCESSLIST looks at each connection under a mutex.
+    Row locks are not among them: they have no state. performance_schema.processlist (MySQL 8.0.22) blocks
+    nobody, while information_schema.PROCESSLIST looks at each connection under a mutex.
     """
     flavour = asking.server.flavour
     rows: Sequence[Row] = ()
@@ -208,5 +208,5 @@ def programs(asking: Asking, ids: Collection[int] = ()) -> dict[int, Program]:
 
 
 def by_id(listed: Iterable[Process]) -> dict[int, Process]:
-    """Give processes by their id."""
+    """Map processes by their id."""
     return {one.id: one for one in listed}

@@ -1,6 +1,6 @@
 """What a statement does, by its text: the verb and the table, without the values in it.
 
-Values in somebody's statement are nobody else's business.
+Values in a statement are private.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def said(statement: str) -> str:
 
 
 def without_values(statement: str) -> str:
-    """Give a statement without values and comments: ``UPDATE shop.orders SET state = ? WHERE id = ?``.
+    """Show a statement without values and comments: ``UPDATE shop.orders SET state = ? WHERE id = ?``.
 
     It is cut at a backslash: whether that escapes a quotation mark depends on the mode of its session.
     """
@@ -75,7 +75,7 @@ def without_values(statement: str) -> str:
 
 
 def changed_table(statement: str, database: str = "") -> str:
-    """Name the only table that an UPDATE or DELETE changes, with its database; "": it is not told."""
+    """Name the only table that an UPDATE or DELETE changes, with its database; "": unknown."""
     plain = _plain(statement)
     match = re.match(_CHANGES_ONE, plain)
     if not match or _is_cut(match, plain, statement):
@@ -84,13 +84,13 @@ def changed_table(statement: str, database: str = "") -> str:
 
 
 def defined_table(statement: str, database: str = "") -> str:
-    """Name the table of an ALTER TABLE and its like, with its database; "": it is not told."""
+    """Name the table of an ALTER TABLE and its like, with its database; "": unknown."""
     return first_table(statement, database) if defines(statement) else ""
 
 
 @cache  # a thousand sessions that wait for each other run few statements, and each is compared with all
 def first_table(statement: str, database: str = "") -> str:
-    """Name the first table of a statement, with its database; "": it is not told."""
+    """Name the first table of a statement, with its database; "": unknown."""
     plain = _plain(statement)
     match = next(filter(None, (re.match(form, plain) for form, _ in _FORMS)), None)
     return (

@@ -31,7 +31,7 @@ def metrics(asking: Asking, names: Sequence[str]) -> Texts:
 
 
 def numbers(texts: Mapping[str, str]) -> dict[str, float]:
-    """Give those of them that are numbers."""
+    """Keep those of them that are numbers."""
     found = {}
     for name, value in texts.items():
         if (number := meant(value)) is not None:

@@ -37,7 +37,7 @@ class Party(NamedTuple):
 
 
 def latest(status: str) -> tuple[Party, ...]:
-    """Read the parties of the latest deadlock; none: there was none, or it is told in other words."""
+    """Read the parties of the latest deadlock; none: no deadlock, or in another format."""
     section = re.search(_SECTION, status)
     return tuple(_parties(section[1])) if section else ()
 

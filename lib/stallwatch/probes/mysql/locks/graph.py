@@ -24,9 +24,9 @@ class Wait(NamedTuple):
     on: str = ""  # the table, or what the lock is called where that is none
     key: str = ""  # of a row: the index
     release: str = "commit"  # what lets go of it, in "let it commit"
-    certain: bool = True  # whether a table of the server says so
+    certain: bool = True  # whether a table of the server has it
     queued: bool = False  # waits behind one that waits itself, and has no lock yet
-    row: str = ""  # which of all rows, where nothing tells for certain who has it
+    row: str = ""  # which of all rows, where nothing shows for certain who has it
 
     @property
     def said(self) -> str:
@@ -52,15 +52,15 @@ class Graph:
         return sorted(found, key=lambda one: -len(self.behind(one)))
 
     def holders(self, waiting: int) -> list[Wait]:
-        """Give the waits of a connection itself."""
+        """List the waits of a connection itself."""
         return [one for one in self.waits if one.waiting == waiting]
 
     def ends(self, waiting: int) -> set[int]:
-        """Return at whom all waiting of a connection ends: who waits for nobody; none in a circle."""
+        """Return where all waiting of a connection ends: who does not wait; none in a circle."""
         return ends(waiting, self._holding)
 
     def is_certain(self, waiting: int) -> bool:
-        """Whether tables of the server tell each wait between a connection and the ends of its waiting."""
+        """Whether tables of the server show each wait between a connection and the ends of its waiting."""
         between = {waiting} | reached(waiting, self._holding)
         return all(one.certain for one in self.waits if one.waiting in between)
 
@@ -78,7 +78,7 @@ class Graph:
         return found
 
     def first(self, head: int) -> list[Wait]:
-        """Give the waits for what the head itself has, and of those that only queue behind such a wait."""
+        """List the waits for what the head itself has, and of those that only queue behind such a wait."""
         direct = [one for one in self.waits if one.holding == head]
         next_to_it = {one.waiting for one in direct}
         return direct + [one for one in self.waits if one.queued and one.holding in next_to_it]
@@ -96,5 +96,5 @@ def reached(start: One, following: Mapping[One, Collection[One]]) -> set[One]:
 
 
 def ends(start: One, holding: Mapping[One, Collection[One]]) -> set[One]:
-    """Find who is at the end of all waiting from here: who waits for nobody; none in a circle."""
+    """Find who is at the end of all waiting from here: who does not wait; none in a circle."""
     return {one for one in reached(start, holding) if not holding.get(one)}

@@ -3,7 +3,7 @@
 MySQL 5.7 and MariaDB collect all pairs of who waits for whom for each look at INNODB_TRX, and hold up all
 that lock rows meanwhile. Measured on MariaDB 10.11.19 while connections wait for one row: 0.13 s with 500,
 1.2 s with 1,000, 6.3 s with 2,000 of them. The status takes 20 ms with 2,000. It has 1 MiB at most, of which
-the begin of this list is left out: the oldest transactions, which are at its end, stay.
+the start of this list is cut: the oldest transactions, which are at its end, stay.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WAITING = "Innodb_row_lock_current_waits"  # the status variable that counts those that wait for rows
 MANY = 300  # of them, from which on this is asked instead
-LONGEST = 4.0  # seconds that the status may take
+LONGEST = 4.0  # seconds: limit for the status
 _LIST = r"(?ms)^LIST OF TRANSACTIONS FOR EACH SESSION:$(.*?)(?:^-+\nFILE I/O|\Z)|^\.\.\. truncated\.\.\.$(.*)"
 _TRANSACTION = r"(?m)^---TRANSACTION "
 _HEAD = r"(?P<id>\d+), ACTIVE (?:\(PREPARED\) )?(?P<age>\d+) sec"
@@ -44,7 +44,7 @@ def is_better(asking: Asking, waiting: float) -> bool:
 
 
 def ask(asking: Asking, budget: float = LONGEST, listed: Sequence[Process] | None = None) -> Answer:
-    """Ask for the status, within so many seconds; what has no text says why.
+    """Ask for the status, within ``budget`` seconds.
 
     ``listed`` is the process list, if it is known: that of 10,000 connections takes 9 MB.
     """
@@ -93,8 +93,8 @@ def waits(
 ) -> Iterator[Wait]:
     """Let all wait for the only one that has rows, does not wait, and is older than the longest wait.
 
-    Nothing tells pairs, so that is probable only. ``most`` is how many of them there may be: one has it, or
-    each has one of several rows.
+    Nothing shows pairs, so a holder is only probable. ``most`` limits the holders: one has the row, or each
+    has one of several rows.
     """
     waiting = [one for one in transactions if one.waiting is not None]
     longest = max((one.waiting or 0.0 for one in waiting), default=0.0)

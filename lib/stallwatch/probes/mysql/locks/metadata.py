@@ -119,7 +119,7 @@ class Lock(NamedTuple):
 
 
 def locks(asking: Asking) -> tuple[Lock, ...]:
-    """Ask for metadata locks, where anything tells them."""
+    """Ask for metadata locks, where a table has them."""
     rows = asking.rows(LOCKS)
     if len(rows) >= MOST:
         rows += _holders(asking, rows)
@@ -198,7 +198,7 @@ def holders_of(locks: Iterable[Lock], awaited: Iterable[Lock]) -> list[Lock]:
 
 
 def awaited(locks: Iterable[Lock], waits: Process) -> list[Lock]:
-    """List what a connection waits for: as metadata_locks tells, else as its state and statement do."""
+    """List what a connection waits for: from metadata_locks, else from its state and statement."""
     told = [one for one in locks if not one.granted and one.process == waits.id]
     match = GLOBAL_LOCK.search(waits.state)
     scopes = _WAITED_FOR[match[1]] if match else {SCHEMA if waits.state == SCHEMA_LOCK else "TABLE"}
@@ -217,5 +217,5 @@ def awaited(locks: Iterable[Lock], waits: Process) -> list[Lock]:
 
 
 def table_of(waits: Process) -> str:
-    """Name the table that the statement of a connection defines, changes or reads first; "": not told."""
+    """Name the table that the statement of a connection defines, changes or reads first; "": unknown."""
     return statements.first_table(waits.info, waits.database)

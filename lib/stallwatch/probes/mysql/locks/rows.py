@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.mysql.asking import Asking, Row
 
-# InnoDB tells moments in the time zone of its host, whatever that of the session is.
+# InnoDB shows times in the time zone of its host, whatever that of the session is.
 _COLUMNS = (
     "SELECT trx_id, trx_state, trx_mysql_thread_id AS process,"
     " TIMESTAMPDIFF(SECOND, trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS age,"
@@ -68,7 +68,7 @@ class Transaction(NamedTuple):
     modified: int = 0  # rows
     locked: int = 0  # rows
     rolls_back: bool = False
-    started: str = ""  # when it began, in the server's words; "": not asked
+    started: str = ""  # when it began, as the server shows; "": not asked
     row: str = ""  # that it waits for: all that wait for the same have the same; "": none, or not asked
     isolation: str = ""  # "REPEATABLE READ"; "": not asked
 
@@ -83,7 +83,7 @@ class RowLock(NamedTuple):
 
     waiting: str
     holding: str
-    row: str = ""  # that it waits for; "": not told
+    row: str = ""  # that it waits for; "": unknown
 
 
 def transactions(asking: Asking) -> tuple[Transaction, ...]:
@@ -140,7 +140,7 @@ def _transaction(row: Row, *, mariadb: bool) -> Transaction:
 
 
 def row_locks(asking: Asking, waiting: Iterable[str], most: int = _CHAIN) -> tuple[RowLock, ...]:
-    """Ask for whom these transactions wait, and those in turn: so many are asked for, for a second at most.
+    """Ask for whom these transactions wait, and those in turn: this many, for a second at most.
 
     MySQL 8 has 125 000 pairs of 500 that wait for one row, so each is asked for by itself. MySQL 5.7 and
     MariaDB have such a table in information_schema only.
@@ -160,7 +160,7 @@ def row_locks(asking: Asking, waiting: Iterable[str], most: int = _CHAIN) -> tup
 
 
 def waited_for(asking: Asking, transaction: str) -> tuple[str, str]:
-    """Ask which row a transaction waits for: its table, ``shop.orders``, and the index; "": not told."""
+    """Ask which row a transaction waits for: its table, ``shop.orders``, and the index; "": unknown."""
     found = asking.rows(WAITED_FOR_BEFORE if has_no_data_locks(asking) else WAITED_FOR, transaction)
     row = found[0] if found else {}
     base, name = text(row, "base"), text(row, "name").replace("`", "")
@@ -169,7 +169,7 @@ def waited_for(asking: Asking, transaction: str) -> tuple[str, str]:
 
 
 def has_no_data_locks(asking: Asking) -> bool:
-    """Whether it is MySQL 5.7 or MariaDB, which tell pairs of who waits for whom in another way."""
+    """Whether it is MySQL 5.7 or MariaDB, which show who waits for whom in another table."""
     flavour = asking.server.flavour
     return flavour.mariadb or flavour.version < _DATA_LOCK_WAITS
 

@@ -1,4 +1,4 @@
-"""Who probably holds a lock where nothing tells: MariaDB without the plugin metadata_lock_info."""
+"""Who probably holds a lock no table shows: MariaDB without the plugin metadata_lock_info."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def suspect(
     MariaDB 10.11.19: who ran FLUSH TABLES WITH READ LOCK or LOCK TABLES, and then nothing, has been idle for
     0.5 to 1 s longer than an applier has waited, at 2 commits a second, and has no transaction. Who reads
     the table that is to be altered has a transaction that is older than the wait. ``copies`` are connections
-    of backups. Another applier that is at work may hold the lock of a table as well as a client, and how long
-    an applier of MySQL has waited nothing tells.
+    of backups. Another applier that is at work may hold the lock of a table as well as a client, and nothing
+    shows how long an applier of MySQL has waited.
     """
     if not waits.tells_since_when:
         return None

@@ -1,4 +1,4 @@
-"""Each wait of a server, of all kinds: from transactions, the process list and the locks that tables tell."""
+"""Each wait of a server, of all kinds: from transactions, the process list and tables of locks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ROUNDED = 1.0  # seconds: the process list has whole ones
 
 
 class _Suspects(NamedTuple):
-    """Among whom is looked for who probably holds a lock that no table tells; ``flush`` waits itself."""
+    """Candidates for who probably holds a lock that no table shows; ``flush`` waits itself."""
 
     flush: Process | None
     processes: Sequence[Process]
@@ -42,7 +42,7 @@ class _Suspects(NamedTuple):
 
 
 def kind(process: Process) -> str:
-    """Give what kind of lock a connection waits for, as its state says; "": none. Row locks have no state."""
+    """Get the kind of lock a connection waits for, from its state; "": none. Row locks have no state."""
     if METADATA_LOCK.search(process.state) or process.state.startswith(TABLE_LEVEL):
         return TABLE
     if GLOBAL_LOCK.search(process.state):
@@ -53,7 +53,7 @@ def kind(process: Process) -> str:
 
 
 def opens_a_table(process: Process) -> bool:
-    """Whether it waits for a lock that a statement takes before anything else: it has waited since it runs.
+    """Whether it waits for a lock that a statement needs first: it has waited since it started.
 
     A definition may copy for hours before it waits, and for the commit lock a transaction waits at its end.
     """
@@ -66,7 +66,7 @@ def for_rows(
     row_locks: Iterable[RowLock],
     tables: Mapping[str, tuple[str, str]],
 ) -> Iterator[Wait]:
-    """Give the waits for row locks; ``row_locks`` has one transaction of all that wait for the same row.
+    """List the waits for row locks; ``row_locks`` has one transaction of all that wait for the same row.
 
     ``tables`` are table and index of rows. Who waits for a row, waits for whom the first of them waits for.
     """
@@ -97,10 +97,10 @@ def for_rows(
 
 
 def _without_an_id(transactions: Sequence[Transaction], row: str) -> list[int]:
-    """List the connections that may hold a row in a transaction that MariaDB gives no id.
+    """List the connections that may hold a row in a transaction without an id (MariaDB).
 
-    They have row locks, and are as old as the longest wait for it. How many hold it nothing tells: there is
-    a pair for each lock, of which one transaction may have two.
+    They have row locks, and are as old as the longest wait for it. Nothing shows how many hold it: there
+    is a pair for each lock, of which one transaction may have two.
     """
     longest = max((one.waiting or 0.0 for one in transactions if one.row == row), default=0.0)
     return [
@@ -116,7 +116,7 @@ def for_others(
     transactions: Sequence[Transaction],
     copies: Collection[int] = (),
 ) -> Iterator[Wait]:
-    """Give the waits that the states of the process list show; who holds is certain only if a table says so.
+    """Get the waits that states in the process list show; the holder is certain only if a table shows it.
 
     What nothing explains is no wait here: see ``kind``. ``copies`` are connections of backups, where known.
     """
@@ -210,7 +210,7 @@ def _for_user_lock(waits: Process, locks: Sequence[Lock]) -> Iterator[Wait]:
 
 
 def _for_table_level(waits: Process, running: Iterable[Process]) -> Iterator[Wait]:
-    """Blame the only statement on the same table that does not wait: no table tells locks of MyISAM."""
+    """Blame the only statement on the same table that does not wait: no table has MyISAM's locks."""
     table = table_of(waits)
     users = [one for one in running if table and table_of(one) == table]
     if len(users) == 1:

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.processes import Process, Program
 
 # A transaction without a connection. A replica of MySQL 8 has those of its source, which are ended there.
-# What stands before the bracket is never cut, so it says that, too.
+# The text before the bracket is never cut: it has that, too.
 DETACHED = "a transaction that no connection has (prepared by XA)"
 END_DETACHED = "end it by XA where it began (XA RECOVER, XA COMMIT or ROLLBACK): here or on the source"
 WAIT_FOR_ROLLBACK = "wait for the rollback: KILL does not help"
 
 GLOBAL_READ_LOCK = "global read lock"  # of FLUSH TABLES WITH READ LOCK
 BACKUP_LOCK = "backup lock"  # of LOCK INSTANCE FOR BACKUP, and of MariaDB's BACKUP STAGE
-TABLE_LEVEL_LOCK = "lock of table"  # of MyISAM and its like: no table of the server tells who has it
+TABLE_LEVEL_LOCK = "lock of table"  # of MyISAM and its like: no table of the server has the holder
 READ_OR_BACKUP_LOCK = "global lock"  # one of these two
 _MANY_ROWS = 100_000
 _COMMITS = r"waiting for handler commit|Commit$|Waiting for prior transaction to commit"  # states
