@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Answer = TypeVar("Answer")
 
-PATIENCE = 1.5  # s for a table that may be locked; the server gives up waiting for the lock after 1 s
+PATIENCE = 1.5  # s for a table that may be locked; the server stops waiting for the lock after 1 s
 _AGAIN, _STEP = 60, 0.05  # further looks at most, seconds between them: 300 ms of a commit in 5 s are met
 _SAME = 1.0  # s: the process list has whole seconds
 _NO_COMMIT_TIMES = "without commit times the lag is what Seconds_Behind makes of it"
@@ -36,7 +36,7 @@ _NO_PROCESSES = "without the process list a dead link may not show"
 class Collector:
     """What is known about the lag of some channels. What is denied costs accuracy, not the lag.
 
-    ``asides`` tells what could not be asked, ``denied`` for want of a privilege.
+    ``asides`` has what could not be asked, ``denied`` for want of a privilege.
     Raises MysqlError where the server closes the connection; one that no longer answers in time is asked
     nothing more.
     """
@@ -100,7 +100,7 @@ class Collector:
             return otherwise
 
     def _look_at_appliers(self) -> Appliers:
-        """Ask which appliers are idle, unless the moments of all channels' transactions tell."""
+        """Ask which appliers are idle, unless the times of all channels' transactions show."""
         told = [one.name in self._commits and self._commits[one.name].queued_at for one in self.channels]
         nothing = queries.Appliers(visible=False)
         return nothing if all(told) else self._optional(queries.appliers, nothing, _NO_PROCESSES)
@@ -108,7 +108,7 @@ class Collector:
     def _idle(self, channel: Channel) -> float | None:
         """Return for how long this channel's applier has had nothing to do.
 
-        The process list does not say whose thread is whose: as many have to be idle as the status says,
+        The process list does not show whose thread is whose: as many have to be idle as in the status,
         and they have to agree.
         """
         expected = sum(one.applier.has_read_all for one in self.existing)
@@ -118,9 +118,9 @@ class Collector:
         return min(idle) if max(idle) - min(idle) <= _SAME else None
 
     def look_again(self, names: Sequence[str], pause: Callable[[float], bool]) -> None:
-        """See what Seconds_Behind of these channels says while something received is not applied.
+        """See what Seconds_Behind of these channels is while something received is not applied.
 
-        ``pause`` waits so many seconds and tells whether there was time for it.
+        ``pause`` waits this many seconds; returns whether there was time.
         """
         self._again = dict.fromkeys(names, ())
         none: list[Channel] = []
@@ -150,7 +150,7 @@ class Collector:
                 self.asides.append(ProbeError(several + error.what, error.advice))
 
     def watch_streams(self) -> None:
-        """See how late transactions come, where nothing else tells, and they seem to come without a pause."""
+        """See how late transactions come that seem to come without a pause, where nothing else has it."""
         if not self.server.flavour.mariadb:
             return
         from stallwatch.probes.replication_lag import stream

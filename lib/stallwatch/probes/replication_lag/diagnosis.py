@@ -48,7 +48,7 @@ class Diagnosis(NamedTuple):
 
     @property
     def channel(self) -> Channel:
-        """What its server says of it."""
+        """Its status on the server."""
         return self.snapshot.channel
 
     @property
@@ -87,7 +87,7 @@ class Diagnosis(NamedTuple):
 
 
 def diagnose(snapshot: ChannelSnapshot, history: History) -> Diagnosis:
-    """Judge one channel; ``history`` knows for how long it has been so."""
+    """Judge one channel; ``history`` has how long it has been so."""
     channel, before = snapshot.channel, snapshot.before
     if before and before.contact.received != channel.received:  # it was connected meanwhile
         history.since("connecting", holds=False)
@@ -98,7 +98,7 @@ def diagnose(snapshot: ChannelSnapshot, history: History) -> Diagnosis:
 
 
 def is_in_doubt(snapshot: ChannelSnapshot) -> bool:
-    """Whether further looks at Seconds_Behind can tell a lag from clocks that differ: MySQL's."""
+    """Whether more looks at Seconds_Behind can distinguish lag from differing clocks: MySQL's."""
     return bool(snapshot.channel.source_uuid) and lag.judge(snapshot).doubtful
 
 

@@ -3,7 +3,7 @@
 MySQL: ``uuid:1-5:7:tag:1-3, uuid2:1`` (tags from 8.3 on; a UUID's intervals without a tag come first).
 MariaDB: ``domain-server-sequence`` of the last transaction of each domain, ``0-101-745,1-102-9``.
 
-Each text is read once in a run, as of many channels each tells how far the whole server has come; nobody
+Each text is read once in a run, as each of many channels shows how far the whole server has come; nobody
 changes what was read.
 """
 
@@ -33,7 +33,7 @@ _TRIPLE = r"([0-9]{1,10})-([0-9]{1,10})-([0-9]{1,20})"
 
 
 class GtidError(ProbeError):
-    """A server told a GTID set that makes no sense."""
+    """A server has a GTID set that makes no sense."""
 
 
 def _nonsense(text: str, part: str) -> GtidError:
@@ -153,12 +153,12 @@ def within(one: Position, domains: Iterable[int]) -> Position:
 
 
 def backlog(channel: Channel, channels: Sequence[Channel] = (), server_id: int = 0) -> int | None:
-    """Count the transactions that a channel has received and not applied; None: GTIDs do not tell.
+    """Count the transactions that a channel has received and not applied; None: unknown.
 
     ``channels`` are all of the replica, which has this ``server_id``. MariaDB's position of the receiver is
-    its own, that of the applier the whole server's: of the other channels' domains it says nothing, and of a
-    domain that several sources write only which of them was applied last. So it is with what the replica has
-    written itself (MariaDB 10.11: Gtid_Slave_Pos of SHOW ALL SLAVES STATUS is then gtid_current_pos).
+    its own, that of the applier the whole server's: it shows nothing of other channels' domains,
+    and of a domain that several sources write only which was applied last. So it is with what the replica
+    wrote itself (MariaDB 10.11: Gtid_Slave_Pos of SHOW ALL SLAVES STATUS is then gtid_current_pos).
     """
     received, applied = channel.received_gtids, channel.applied_gtids
     if not received:
@@ -209,7 +209,7 @@ def forget() -> None:
 
 
 def since(received: str, then: str) -> int | None:
-    """Count the transactions received since the set was ``then``; None: that does not tell."""
+    """Count the transactions received since the set was ``then``; None: unknown."""
     if not received or not then:
         return None
     try:

@@ -1,7 +1,7 @@
 """Heartbeat tables: rows that the source renews every second, as pt-heartbeat does.
 
-``ts`` is the time (text in ISO form, or a DATETIME or TIMESTAMP), ``server_id`` says who wrote the row. The
-table does not say whether the time is UTC (pt-heartbeat --utc) or local (its default).
+``ts`` is the time (text in ISO form, or a DATETIME or TIMESTAMP), ``server_id`` is who wrote the row. The
+table does not show if the time is UTC (pt-heartbeat --utc) or local (its default).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class HeartbeatTable(NamedTuple):
         try:
             rows = server.rows(newest, wanted, within=within)
             others = [] if rows else server.rows(_OTHERS.format(table=self.quoted), within=within)
-        except NoAnswerError as error:  # its statement is told, but may be cut before the table
+        except NoAnswerError as error:  # its statement is shown, maybe cut before the table
             what = f"the heartbeat table {self.name} cannot be read: {error.what}"
             raise NoAnswerError(what, error.advice, error.number) from None
         if not rows:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # of what is kept: what another version has written is not understood
 SAMPLES = 60  # of the lag: an hour of a check every minute
-_SLOW = 5.0  # seconds that a look may take between the two clocks
+_SLOW = 5.0  # seconds: longest look between the two clocks
 SOURCE_LOOKS = 400  # at the source: a lag of hours is found in them
 OFFSETS = 10
 ANSWERS, _LEAST_ANSWERS = 20, 5  # looks at how long a log-in takes
@@ -40,11 +40,11 @@ class Sample(NamedTuple):
 
 
 class Memory:
-    """The memory of one replica; begins anew if it is another one, or makes no sense.
+    """The memory of one replica; empty if it is another one, or makes no sense.
 
     Its moments are by a clock of its own, which goes on by the time between two looks, whatever is done to
-    our clock or the replica's: both tell that time, so the shorter of two that differ is believed.
-    ``problems`` tells what is wrong with it.
+    our clock or the replica's: both show that time, so the shorter of two that differ is believed.
+    ``problems`` has what is wrong with it.
     """
 
     def __init__(self, memory: dict[str, Any], facts: Facts, now: float) -> None:
@@ -75,7 +75,7 @@ class Memory:
         )  # fmt: skip
 
     def channel(self, channel: Channel) -> History:
-        """Give the memory of one channel; it begins anew if that replicates from another source."""
+        """Return the memory of one channel; empty if that replicates from another source."""
         source = [channel.source_host, channel.source_port, channel.source_uuid]
         kept = self._channels.setdefault(channel.name, {})
         if kept.get("source") != source:
@@ -88,7 +88,7 @@ class Memory:
         return own(own(self._memory, "upstream"), source)
 
     def usual_answer(self, now: float) -> float | None:
-        """Keep how long a log-in takes; tell what is usual. None: too few looks.
+        """Keep how long a log-in takes; return the usual. None: too few looks.
 
         One that takes far longer moves what is usual by little, and in the end it is.
         """

@@ -44,7 +44,7 @@ def r9_no_usable_key(case: Case) -> Cause | None:
     MySQL counts rows per thread, so only the applier's own count is used. With a key that is 0.
 
     The other counters are those of the whole server: a dump that scans makes them rise as much. So it is
-    certain only where InnoDB tells that the table has no key and nobody else may be at work, and is called
+    certain only where InnoDB shows that the table has no key and nobody else may be at work, and is called
     likely where one of both is known.
     """
     if scans := _own_scans(case):
@@ -136,7 +136,7 @@ def _for_rows(modified: int | None, seconds: float) -> str:
 
 
 def _defines(case: Case) -> Cause | None:
-    """Report an ALTER TABLE or its like where nothing says since when it runs (MySQL 5.7)."""
+    """Report an ALTER TABLE or its like whose start nothing shows (MySQL 5.7)."""
     applier = case.lasting(activity.DEFINITION)
     if not applier:
         return None
@@ -183,7 +183,7 @@ def _about(modified: int, process: Process | None, tables: Sequence[str] = ()) -
 
 @rule("R18", "R19", slow=True)
 def r16_single_threaded(case: Case) -> Cause | None:
-    """Blame a single applier that takes a whole processor, or falls behind beside an idle disk."""
+    """Blame a single applier that uses a whole processor, or falls behind beside an idle disk."""
     known = case.signals.workers
     if not known or known[1] > 1 or case.is_idle or case.waits:
         return None

@@ -38,7 +38,7 @@ ON_THE_LINE = ""  # Cause.what of a silent source and an intended delay: the lin
 class Cause(NamedTuple):
     """One thing that explains a lag, with its evidence in a few words."""
 
-    score: float  # 20 (good to know) to 100 (a thread failed), see CONTRIBUTING; the highest is told first
+    score: float  # 20 (good to know) to 100 (a thread failed), see CONTRIBUTING; highest first
     what: str  # with its strongest evidence, in some 70 characters: "mariabackup pid 26920, sda 97 % busy"
     advice: str = ""  # one next step, an imperative
     explains: bool = True  # whether it makes replication slow; else it is only worth knowing beside it
@@ -61,7 +61,7 @@ class Case(NamedTuple):
     def appliers(self) -> list[list[Process]]:
         """The appliers at each look: of this channel on MySQL with performance_schema, else of all.
 
-        Where nothing tells them apart, a channel that applies alone and has nothing to do has none of them.
+        Where they look alike, a channel that applies alone and has nothing to do has none of them.
         """
         own = self._own_appliers()
         if not own and self.is_idle and not self._side_by_side():
@@ -72,7 +72,7 @@ class Case(NamedTuple):
         ]
 
     def _own_appliers(self) -> set[int]:
-        """Find the process list ids of the channel's threads; none: nothing tells them apart."""
+        """Find the process list ids of the channel's threads; none: they are not known."""
         commits = self.snapshot.commits
         if not commits:
             return set()
@@ -85,7 +85,7 @@ class Case(NamedTuple):
 
     @property
     def has_own_appliers(self) -> bool:
-        """Whether these are known to be the channel's own: because they are told apart, or it is alone."""
+        """Whether these are known to be the channel's own: by their ids, or because it is alone."""
         last = self.signals.processes.values()
         coordinators = sum(one.command == "Slave_SQL" for one in last)  # MariaDB names them
         receivers = sum(one.is_system and not one.applies and one.command != "Daemon" for one in last)
@@ -121,7 +121,7 @@ class Case(NamedTuple):
 
         Between the timeout and the next try there is no transaction, for 1 s and at most 5 s: it has been
         seen without one in one look of 80 (MySQL 9.7.2, MariaDB 10.11.19). Where no look shows any
-        transaction, they may be withheld (PROCESS), and that there is none says nothing.
+        transaction, they may be withheld (PROCESS), and their absence proves nothing.
         """
         visible = any(look.transactions for look in self.signals.looks)
         pauses = visible and self.snapshot.retries > 0 and not self.is_idle
@@ -139,7 +139,7 @@ class Case(NamedTuple):
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to apply, as the applier itself says; its workers may still be at it."""
+        """Whether there is nothing to apply, by the applier's state; its workers may still be at it."""
         commits = self.snapshot.commits
         at_work = commits and any(one.applying for one in commits.workers)
         return not at_work and bool(IDLE.search(self.snapshot.channel.applier.state))
@@ -181,7 +181,7 @@ class Case(NamedTuple):
 
     @property
     def change(self) -> str:
-        """The statement that says where the source is; MySQL has both from 8.0.23 on."""
+        """The statement that sets where the source is; MySQL has both from 8.0.23 on."""
         return "CHANGE MASTER" if self.slave == "SLAVE" else "CHANGE REPLICATION SOURCE"
 
     def start(self, thread: str) -> str:
@@ -206,12 +206,12 @@ def start(flavour: Flavour | None, channel: str, thread: str) -> str:
 
 
 def _slave(flavour: Flavour | None) -> str:
-    """Give what this version calls a replica in its names: ``SLAVE`` or ``REPLICA``."""
+    """Name a replica as the names of this version do: ``SLAVE`` or ``REPLICA``."""
     return "SLAVE" if flavour and (flavour.mariadb or flavour.version < _REPLICA) else "REPLICA"
 
 
 def works(one: Transaction) -> bool:
-    """Whether it waits for no row lock, or only for a moment: one begun anew is no older than its wait."""
+    """Whether it waits for no row lock, or only for a moment: one begun again is as old as its wait."""
     return one.waiting is None or (one.waiting < JUST_BEGUN and one.age - one.waiting >= _AT_IT)
 
 
@@ -235,7 +235,7 @@ class Rule(NamedTuple):
     """A rule, and which weaker causes are of no interest beside the one that it finds."""
 
     number: int
-    find: Find  # gives a cause, or None where the rule does not apply
+    find: Find  # returns a cause; None: the rule does not apply
     implies: frozenset[str]  # names of rules, and SLOW
     but_not: frozenset[str]
     is_slow: bool

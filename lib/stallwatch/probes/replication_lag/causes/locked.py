@@ -41,7 +41,7 @@ _PERFORMANCE_SCHEMA = (8, 0)  # MySQL: names who holds metadata and row locks, w
 
 @rule(SLOW, "R6")
 def r5_server_locked(case: Case) -> Cause | None:
-    """Blame who keeps the applier waiting for a global, backup or table lock (its state says so).
+    """Blame who keeps the applier waiting for a global, backup or table lock (by its state).
 
     metadata_locks names the holder on MySQL 8; MariaDB needs the plugin metadata_lock_info. Without it,
     the only connection that can hold the lock is called likely: KILL of the wrong one mends nothing. Who
@@ -68,7 +68,7 @@ def r5_server_locked(case: Case) -> Cause | None:
 
 
 def _otherwise_waits(case: Case) -> Cause | None:
-    """Report any other wait in the server's words: more the evidence does not tell."""
+    """Report any other wait in the server's words: there is no more evidence."""
     waits = _waits(case, activity.OTHER_WAIT)
     if not waits:
         return None
@@ -82,7 +82,7 @@ def _otherwise_waits(case: Case) -> Cause | None:
 def _behind(case: Case, graph: Graph, direct: Sequence[Wait], by: str = "") -> Cause | None:
     """Blame who is at the head of the queue, where the applier waits for a client that waits itself.
 
-    ``by`` says what that client has: "row lock held by ".
+    ``by`` is what that client has: "row lock held by ".
     """
     processes = case.signals.processes
     known = [(one, processes[one.holding]) for one in direct if one.holding in processes]
@@ -178,7 +178,7 @@ def _held(case: Case, held: Sequence[Wait]) -> tuple[str, str]:
 
 
 def _how_to_find(case: Case, waits: Process) -> tuple[str, ...]:
-    """Return where the holder can be found, and what would tell."""
+    """Return where to find the holder, and what would show it."""
     flavour = case.signals.flavour
     if flavour and flavour.mariadb:
         what = "LOCK TABLES, ALTER TABLE or an old transaction"
@@ -193,14 +193,14 @@ def _how_to_find(case: Case, waits: Process) -> tuple[str, ...]:
 
 @rule(SLOW)
 def r6_row_locked(case: Case) -> Cause | None:
-    """Blame who keeps the applier's transaction waiting for a row lock (INNODB_TRX says LOCK WAIT).
+    """Blame who keeps the applier's transaction waiting for a row lock (LOCK WAIT in INNODB_TRX).
 
-    After innodb_lock_wait_timeout the applier begins its transaction anew, and the wait that INNODB_TRX tells
+    After innodb_lock_wait_timeout the applier begins its transaction again, and the wait in INNODB_TRX
     begins at 0. So retries count: with a timeout of 50 s, 29 s of waiting after one retry were 81 s in truth
     (MySQL 9.7.2, MariaDB 10.11.19). But deadlocks are counted, too, and on MariaDB conflicts of appliers side
     by side: what is reckoned so is likely, and no longer than the lag. While it pauses before it tries again,
     the only transaction that is old enough and has row locks is called likely. So is a wait that has just
-    begun, where the applier has not moved since the last look: it may have begun anew between the status and
+    begun, where the applier has not moved since the last look: it may have restarted between the status and
     the looks (10.11.19).
     """
     if not case.waits_for_row:

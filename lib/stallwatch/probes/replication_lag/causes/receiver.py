@@ -1,4 +1,4 @@
-"""R3: why the receiver does not run. Its last error says who refuses what, and what helps."""
+"""R3: why the receiver does not run. Its last error names who refuses what; what helps."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _pair(numbers: re.Pattern[str], receiver: Thread) -> tuple[int, int]:
 
 
 def _in_short(receiver: Thread) -> tuple[str, tuple[str, ...]]:
-    """Return what went wrong, without where to and how often; if that is cut, give all of it for below."""
+    """Return what went wrong, without where to and how often; if that is cut, all of it for below."""
     short = _AFTER.sub("", _BEFORE.sub("", _CONNECTING.sub("", receiver.error, count=1)))
     words = " ".join(withheld.message(short).replace(";", ",").split()).rstrip(".")
     words = words.strip("'") if words.startswith("'") else words  # of the source, quoted as a whole

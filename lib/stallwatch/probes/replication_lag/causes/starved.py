@@ -1,4 +1,4 @@
-"""R30 to R34: the replica's host gives its server too little of processors or memory."""
+"""R30 to R34: the replica's server gets too little of processors or memory."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def r31_receiver_starved(case: Case) -> Cause | None:
     if not threads_and_link.r8_receiver_bound(case):
         return None
     receivers = _os_ids(case, receive=True)
-    own = receivers if len(receivers) == 1 else set[int]()  # else nothing tells which is this channel's
+    own = receivers if len(receivers) == 1 else set[int]()  # else nothing shows which is its
     return _starved(case, own, "the receiver", throttled=85, beside_others=85)
 
 
@@ -65,7 +65,7 @@ def r32_slow_to_answer(case: Case) -> Cause | None:
 def r33_stolen(case: Case) -> Cause | None:
     """Suspect the hypervisor, where the applier wants a processor for at least half of the time.
 
-    The guest takes stolen time for time in which its threads ran, or waited. (A proposal: not measured.)
+    The guest counts stolen time as time in which its threads ran, or waited. (A proposal: not measured.)
     """
     host = case.signals.host
     if not host.hunger or not _lags(case) or host.hunger.stolen < _STOLEN:

@@ -18,8 +18,8 @@ def r36_stop_waits(case: Case) -> Cause | None:
     """Report a STOP REPLICA that waits for the applier, which ends what it has begun.
 
     It waits until an event group that changes a non-transactional table is applied, else until the
-    transaction is rolled back (MySQL Reference Manual, "STOP REPLICA"; MariaDB, "STOP SLAVE"). Which of both
-    nothing tells. The process list shows the statement. A lock that the applier waits for holds it up, too,
+    transaction is rolled back (MySQL Reference Manual, "STOP REPLICA"; MariaDB, "STOP SLAVE"). Nothing
+    shows which. The process list has the statement. A lock that the applier waits for holds it up, too,
     and comes first.
     """
     channel = case.snapshot.channel

@@ -64,7 +64,7 @@ _RELAY_LOG_DAMAGED = frozenset({1594, 13121})
 
 @rule(SLOW, "R5", "R6", "R8", "R12", down=True)
 def r1_applier_failed(case: Case) -> Cause | None:
-    """Give the error that the applier stopped with, in the words of the worker that failed (MySQL 5.7 on)."""
+    """Show the error that the applier stopped with, in the words of the worker that failed (MySQL 5.7 on)."""
     applier = case.snapshot.channel.applier
     if applier.runs or not applier.errno:
         return None
@@ -91,19 +91,19 @@ def r1_applier_failed(case: Case) -> Cause | None:
 
 
 def _fetch_again(case: Case) -> str:
-    """Give how to get a relay log again. RESET without GTIDs begins with the source's first event (9.7.2)."""
+    """Show how to refetch a relay log. RESET without GTIDs begins with the source's first event (9.7.2)."""
     file, offset = case.snapshot.channel.applied
     return f"fetch it again from {file}:{offset} ({case.change} TO)"
 
 
 def _failed(case: Case) -> Worker | None:
-    """Find the worker that failed: the coordinator only says that some worker did."""
+    """Find the worker that failed: the coordinator shows only that one did."""
     commits = case.snapshot.commits
     return next((one for one in commits.workers if one.errno), None) if commits else None
 
 
 def _seconds_since(case: Case, worker: Worker | None) -> float:
-    """Give for how many seconds the applier is known to be stopped: as the worker tells, else as was seen."""
+    """Count the seconds that the applier has been stopped: by the worker's error, else as was seen."""
     return case.snapshot.now - worker.error_at if worker and worker.error_at else case.stopped
 
 
@@ -114,7 +114,7 @@ def _since(case: Case, worker: Worker | None) -> str:
 
 
 def _in_short(text: str) -> str:
-    """Return what went wrong, without the worker and the place in the logs, which the server tells, too."""
+    """Return what went wrong, without the worker and the place in the logs, which are in the error, too."""
     short = _EVENT.sub(r"\1 on \2,", _AFTER.sub("", _BEFORE.sub("", text, count=1), count=1))
     words = " ".join(withheld.message(short).replace(";", ",").split())
     return words if len(words) <= _LETTERS else f"{words[:_LETTERS].rstrip()}..."
@@ -124,8 +124,8 @@ def _in_short(text: str) -> str:
 def r2_applier_stopped(case: Case) -> Cause | None:
     """Report that the applier was stopped without an error: by hand, or by a backup.
 
-    mariabackup --safe-slave-backup stops it for as long as it runs (10.11.19: 4.5 minutes). Neither is an
-    applier started that a restart of the server or an UNTIL has left so: nobody says who it was.
+    mariabackup --safe-slave-backup stops it for as long as it runs (10.11.19: 4.5 minutes). A restart
+    of the server or an UNTIL may leave it stopped as well: nothing shows which it was.
     """
     applier = case.snapshot.channel.applier
     if applier.runs or applier.errno:
@@ -142,7 +142,7 @@ def r2_applier_stopped(case: Case) -> Cause | None:
 
 @rule(SLOW, "R8")
 def r4_link_silent(case: Case) -> Cause | None:
-    """Blame a link on which nothing comes; the server says 0 until its own time-out (all versions)."""
+    """Blame a link on which nothing comes; the server shows 0 until its time-out (all versions)."""
     silent = case.lag.silent and case.snapshot.channel.receiver.runs
     return Cause(90, ON_THE_LINE) if silent else None
 
@@ -162,7 +162,7 @@ def r7_delayed_on_purpose(case: Case) -> Cause | None:
 def r8_receiver_bound(case: Case) -> Cause | None:
     """Blame what lies before the relay log (MySQL 8's timestamps; elsewhere the GTIDs of the source).
 
-    Thin link of 60 kB/s: 33.6 of 34.8 s on MySQL 8.0.46; MariaDB 10.11.19 said 0 and lacked 745 transactions.
+    Thin link of 60 kB/s: 33.6 of 34.8 s on MySQL 8.0.46; MariaDB 10.11.19 showed 0, 745 transactions behind.
     """
     evidence, channel = _transport(case) or _not_received(case), case.snapshot.channel
     if not evidence or not channel.receiver.runs or activity.RELAY_SPACE.search(channel.receiver.state):

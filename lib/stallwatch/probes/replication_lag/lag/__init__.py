@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def _never_connected(seen: View) -> Figure | None:
     """Report that nothing is known of a source that was not reached yet, as after a change of source.
 
-    MySQL 9.7.2 says 0 seconds behind, and the times of the threads count from their own start.
+    MySQL 9.7.2 shows 0 s behind, and the times of the threads count from their own start.
     """
     commits = seen.snapshot.commits
     known = (commits and commits.queued_at) or seen.snapshot.before or seen.works
@@ -39,10 +39,10 @@ def _never_connected(seen: View) -> Figure | None:
 
 
 def _waiting_on_purpose(view: View) -> Figure | None:
-    """E10: tell the age of the event that waits for an intended delay (SOURCE_DELAY, MASTER_DELAY).
+    """E10: the age of the event that waits for an intended delay (SOURCE_DELAY, MASTER_DELAY).
 
-    That is the part of the delay that is over. Workers are idle meanwhile, so commit times alone would say
-    that nothing is to be done. But a worker may hang in what it was given before, while the next event waits
+    That is the part of the delay that is over. Workers are idle meanwhile, so commit times alone would show
+    that nothing is to be done. But a worker may hang in what it got before, while the next event waits
     for its time (MariaDB 10.11.19 with slave_parallel_threads=4 and a row lock: for as long as the queue of
     that worker has room).
     """
@@ -76,7 +76,7 @@ def _given_to_a_worker(view: View) -> Figure | None:
 
 
 _UNKNOWN = Figure(None, 0.0, None, "")
-# The first rule that finds a figure has its say: what is closest to the truth comes first.
+# The first rule that finds a figure wins: what is closest to the truth comes first.
 _RULES = (
     from_source.by_heartbeat,
     _never_connected,
@@ -85,7 +85,7 @@ _RULES = (
     commit_times.figure,
     seconds_behind.figure,
 )
-_ROUGH, _ROUGH_SHARE = 5.0, 0.25  # seconds, or part of a figure, that it may be off before that is told
+_ROUGH, _ROUGH_SHARE = 5.0, 0.25  # seconds, or part of a figure: error from which it is shown
 _NEAR, _FAR = 5.0, 60.0  # seconds beyond an intended delay
 
 
@@ -121,7 +121,7 @@ def _guarded(seen: View, found: Figure) -> Figure:
 
 
 def _lag(seen: View, found: Figure) -> Lag:
-    """Take the intended delay off (E10), and say what there is to say of the figure."""
+    """Subtract the intended delay (E10), and add the remarks on the figure."""
     intended = seen.channel.delay
     seconds, high = found.seconds, found.high
     effective = None if seconds is None else max(0.0, seconds - intended)

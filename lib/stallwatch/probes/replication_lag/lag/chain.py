@@ -36,7 +36,7 @@ def of_chain(view: View, found: Figure) -> Figure:
     if theirs.seconds is None:
         unknown = Figure(None, max(found.low, theirs.low), None, ITS_SOURCE)
         return unknown if theirs.is_behind and not found.seconds else found
-    delay = view.channel.delay  # of this one, which is taken off later
+    delay = view.channel.delay  # of this one, subtracted later
     if (found.seconds or 0.0) - delay >= theirs.seconds:
         return found
     seconds, high = theirs.seconds + delay, None if theirs.high is None else theirs.high + delay
@@ -90,7 +90,7 @@ def is_replica(snapshot: ChannelSnapshot) -> bool:
 def may_hide(view: View) -> bool:
     """Whether the source may have got nothing for as long as it sends nothing: it is a replica itself.
 
-    An idle chain looks the same. Heartbeats of its first server, or the servers above when asked, tell.
+    An idle chain looks the same. Heartbeats of its first server, or servers above if asked, show it.
     """
     row = view.snapshot.heartbeat
     beats = row is not None and row.server_id != view.channel.source_id

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.model import Before, Channel, ChannelSnapshot, Commits
 
 WORTH_TELLING = 2.0  # seconds
-ENOUGH = 3  # looks with something in hand that settle what Seconds_Behind says
+ENOUGH = 3  # looks with something in hand that settle Seconds_Behind
 _LOOKS = 5  # so many in a row with the same offset are no accident
 _SPREAD = 1.5  # seconds; a heartbeat's own age varies by its interval, 1 s
 _CURRENT = 1.0  # s: Seconds_Behind of a channel that has no lag, as it is cut to whole seconds
@@ -91,7 +91,7 @@ def _leapt(snapshot: ChannelSnapshot, delay: float, then: float) -> float | None
 
 
 def _goes_on(snapshot: ChannelSnapshot, before: Before) -> bool:
-    """Whether the receiver is further than it was: one that began anew may fetch old transactions again."""
+    """Whether the receiver is further than it was: a new start may fetch old transactions again."""
     return snapshot.channel.received > before.contact.received
 
 
@@ -121,7 +121,7 @@ def _disproves(snapshot: ChannelSnapshot, offset: float) -> bool:
 
 
 def _agree(snapshot: ChannelSnapshot) -> bool:
-    """Whether Seconds_Behind, which allows for clocks that differ, is what the commit time says as well."""
+    """Whether Seconds_Behind, which allows for clocks that differ, agrees with the commit time."""
     said, commits = snapshot.channel.seconds_behind, snapshot.commits
     if commits is None or not said or commits.oldest_applying is None:
         return False
@@ -145,13 +145,13 @@ def _unexplained(view: View, found: Figure) -> float:
 
 
 def _is_renewed(snapshot: ChannelSnapshot) -> bool:
-    """Whether the heartbeat's row is another one than at the last look; of a first look nobody knows."""
+    """Whether the heartbeat's row is another one than at the last look, or there was no such look."""
     row, then = snapshot.heartbeat, snapshot.before.heartbeat if snapshot.before else None
     return row is None or then is None or then.written != row.written
 
 
 def _is_confirmed(view: View, late: float) -> bool:
-    """Whether Seconds_Behind says as much, now or before, or the delay is not what it was: no clocks do that.
+    """Whether Seconds_Behind is as much, now or before, or the delay is not what it was: no clocks do that.
 
     Between two transactions of a late stream Seconds_Behind is 0, and MariaDB's is so even while it lasts:
     there `stream` looks for a transaction in hand. The age of MariaDB's newest event may change with each
@@ -218,7 +218,7 @@ def _on_its_way(commits: Commits) -> float | None:
 
 
 def offset(view: View) -> float | None:
-    """Give what looks like lag although nothing else says so, to be compared with the next looks'.
+    """Find what looks like lag with no other proof, to be compared with the next looks'.
 
     Each transaction counts once: the last one of a source that is idle since may have been late. 0.0 ends
     the series: what had looked like clocks was a lag.
@@ -235,7 +235,7 @@ def offset(view: View) -> float | None:
 
 
 def _is_new(snapshot: ChannelSnapshot) -> bool:
-    """Whether a transaction has come since the last look; heartbeat rows are told apart by their age."""
+    """Whether a transaction has come since the last look; heartbeat rows differ by their age."""
     commits, before = snapshot.commits, snapshot.before
     if snapshot.heartbeat is not None or before is None:
         return True
@@ -243,9 +243,9 @@ def _is_new(snapshot: ChannelSnapshot) -> bool:
 
 
 def _is_current(view: View) -> bool:
-    """Whether nothing but the clocks speaks for a lag.
+    """Whether nothing but the clocks suggests a lag.
 
-    Seconds_Behind is corrected for clocks, so a busy channel may tell as well where transactions have a
+    Seconds_Behind is corrected for clocks, so a busy channel may show it too where transactions have a
     time of arrival: what its applier leaves lying does not count in that.
     """
     said = view.channel.seconds_behind

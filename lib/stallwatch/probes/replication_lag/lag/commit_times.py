@@ -62,7 +62,7 @@ class Moments:
 
     @property
     def are_proof(self) -> bool:
-        """Whether they tell of every transaction that came: of those in hand, or that none is left."""
+        """Whether they show every transaction that came: of those in hand, or that none is left."""
         if self.view.guessed:
             return False
         if self.in_hand is not None:
@@ -126,7 +126,7 @@ def _silent(moments: Moments) -> Figure | None:
 
 
 def _history(moments: Moments) -> Figure | None:
-    """Take it from the source, if that was asked before: when was it where we are now?"""
+    """Read it from earlier looks at the source: when was it where we are now?"""
     found = from_source.by_history(moments.view)
     if found is None or found.seconds is None or found.high is None:
         return None
@@ -135,7 +135,7 @@ def _history(moments: Moments) -> Figure | None:
 
 
 def _missing(moments: Moments) -> Figure | None:
-    """Take what is missing, where no history tells more, to have been there since the last contact."""
+    """Date what is missing, where there is no history, from the last contact."""
     if not moments.view.missing or moments.complete is None:
         return None
     return _on_its_way(moments.complete, 0.0)

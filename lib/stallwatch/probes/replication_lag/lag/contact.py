@@ -27,19 +27,19 @@ class Hearing(NamedTuple):
 
     age: Age
     period: float  # of its heartbeats
-    listening: bool  # whether the receiver says that it is connected
+    listening: bool  # whether the receiver is connected, by its status
     gives_up: float = math.inf  # after so many seconds of silence the receiver itself does
     usual: float = _QUIET  # seconds for which this source may be quiet without a heartbeat
-    remembered: bool = False  # whether only the last look tells how long ago it was at most
+    remembered: bool = False  # whether only the last look shows the maximum age
 
     @property
     def patience(self) -> float:
-        """How long a source is given: infinite if it was told to send no heartbeats (period 0)."""
+        """How long a source may be quiet: infinite if it sends no heartbeats (period 0)."""
         return _PATIENCE * self.period + _GRANULARITY if self.period else math.inf
 
     @property
     def too_rare(self) -> bool:
-        """Whether heartbeats cannot tell of a dead link: there are none, or the receiver gives up before."""
+        """Whether heartbeats cannot show a dead link: there are none, or the receiver gives up before."""
         return self.patience > self.gives_up + _GRANULARITY or not self.period
 
     @property
@@ -49,7 +49,7 @@ class Hearing(NamedTuple):
 
     @property
     def unknown(self) -> bool:
-        """Whether it cannot be told if the source is silent."""
+        """Whether it is unknown if the source is silent."""
         may_be_quiet = self.usual if self.too_rare else self.patience
         return self.listening and not self.silent and self.age.high > may_be_quiet
 
@@ -69,7 +69,7 @@ class Hearing(NamedTuple):
 def hear(snapshot: ChannelSnapshot) -> Hearing:
     """Find out when the source was last heard of: an event, or one of its heartbeats.
 
-    Heartbeats are sent only while there is no event to send, so only both together tell anything (measured
+    Heartbeats are sent only while there is no event to send, so only both together prove anything (measured
     on MySQL 5.7 to 9.7 and MariaDB 10.5 to 11.8: no heartbeat for 160 s on a healthy, busy link).
     """
     period, before, known = _period(snapshot), snapshot.before, math.inf
@@ -95,7 +95,7 @@ def _period(snapshot: ChannelSnapshot) -> float:
 
 
 def _events(snapshot: ChannelSnapshot) -> Age:
-    """When the last event came: as the receiver says, or how long the applier has been without one."""
+    """When the last event came: by the receiver, or by how long the applier has been without one."""
     commits, before = snapshot.commits, snapshot.before
     low, high = 0.0, math.inf
     told = commits is not None and commits.queued_at is not None and not commits.receives
@@ -107,7 +107,7 @@ def _events(snapshot: ChannelSnapshot) -> Age:
     if before and _position_moved(snapshot, before):
         if high > before.seconds_ago:  # something came that has left no time
             low, high = 0.0, before.seconds_ago
-    elif before and not told:  # what the server itself tells needs no clock of ours, which may be set
+    elif before and not told:  # what the server itself shows needs no clock of ours, which may be set
         low = max(low, _since_contact(snapshot, before))
         high = max(low, high)
     return Age(low, high)
@@ -128,7 +128,7 @@ def _heartbeats(snapshot: ChannelSnapshot, period: float) -> Age:
         none_for = _since_contact(snapshot, before)
         idle = snapshot.idle or 0.0  # the first heartbeat after an event comes a period later
         return Age(max(none_for, idle) if none_for >= idle - period else none_for, math.inf)
-    more = count - then if count > then else count  # fewer: counted anew, as by MariaDB's CHANGE MASTER
+    more = count - then if count > then else count  # fewer: reset, as by MariaDB's CHANGE MASTER
     low = 0.0
     if snapshot.idle is not None and snapshot.idle < before.seconds_ago:
         low = max(0.0, snapshot.idle - more * period)  # as if all of them came after the last event

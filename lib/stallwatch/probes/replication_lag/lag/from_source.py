@@ -1,7 +1,7 @@
-"""The lag by what the source itself writes or says.
+"""The lag by what the source itself writes or shows.
 
 By its heartbeats (rule E1), the best there is, as long as their writer lives; and by the transactions that it
-says are missing: since when, by what it said at earlier looks.
+shows as missing: since when, by earlier looks at it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 _INTERVAL = 1.0  # s: how often heartbeats are written, pt-heartbeat's default
 _IN_THE_FUTURE = -2.0  # seconds of age: clocks, not lag
-_OLD = 10.0  # seconds: nothing is said of a writer before
+_OLD = 10.0  # seconds: no writer is judged before
 _STEADY = 2.0  # times the usual pace of a source: more is a burst
-_USUAL = 3  # intervals between looks that tell what is usual
+_USUAL = 3  # intervals between looks that show what is usual
 
 
 def by_heartbeat(view: View) -> Figure | None:
@@ -57,7 +57,7 @@ def _age(view: View) -> float | None:
 def writer_is_dead(view: View) -> bool:
     """Whether the row is old because nobody writes it: it is so on the source, or younger work is applied.
 
-    A stopped writer has taken whole services out of order as "lag".
+    A stopped writer has shut down whole services as "lag".
     """
     row, age = view.snapshot.heartbeat, _age(view)
     if row is None or age is None or age < _OLD:
@@ -159,9 +159,9 @@ def nothing_missing(view: View) -> Figure | None:
 def by_history(view: View) -> Figure | None:
     """Return when the source was where the replica is now, between two looks at it.
 
-    A lag older than the oldest look is at least that old. None: nothing is missing, or no look tells. The
-    two looks are its bounds. Between them a source is taken to write as fast as afterwards, if it did not
-    write more: it may have been idle or down (a receiver gave up 84 s before, the look before that was 168 s
+    A lag older than the oldest look is at least that old. None: nothing is missing, or no look shows. The
+    two looks are its bounds. Between them a source is assumed to write as fast as afterwards, if not
+    faster: it may have been idle or down (a receiver gave up 84 s before, the look before that was 168 s
     ago: an even spread said 168).
     """
     source, before = view.snapshot.source, view.snapshot.before
@@ -195,7 +195,7 @@ def by_history(view: View) -> Figure | None:
 def _may_be_a_burst(view: View, looks: Sequence[Look]) -> bool:
     """Whether what is missing may be much younger than the last look, on a link that works.
 
-    Other rules know how old it is at most where an event is in hand, or commit times are known.
+    Other rules limit its age where an event is in hand, or commit times are known.
     """
     commits = view.snapshot.commits
     if view.works or (commits and commits.queued_sent is not None):

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot
 
 LATE = 2.0  # seconds on the way that are worth calling late
-FRESH = 10.0  # seconds for which the last arrival speaks for the stream
+FRESH = 10.0  # seconds for which the last arrival is typical
 WHOLE = 1.0  # Seconds_Behind is cut to whole seconds
 MARGIN = 10.0  # by which an intended delay may be missed
-_GAPS = 3  # usual gaps between transactions for which the last arrival speaks for the stream
+_GAPS = 3  # usual gaps between transactions for which the last arrival is typical
 
 # What a figure is from, in the words of the status line.
 SECONDS_BEHIND = "Seconds_Behind"
@@ -41,7 +41,7 @@ class View(NamedTuple):
 
     @property
     def said(self) -> float:
-        """The server's own Seconds_Behind; 0 as well if it says none (NULL), or nonsense (below 0)."""
+        """The server's own Seconds_Behind; 0 as well if it has none (NULL), or nonsense (below 0)."""
         return max(0.0, self.channel.seconds_behind or 0.0)
 
     @property
@@ -53,7 +53,7 @@ class View(NamedTuple):
     def idle(self) -> bool:
         """Whether the applier has nothing to do.
 
-        With parallel workers its state alone does not tell: "has read all relay log" while one of them
+        With parallel workers its state is not enough: "has read all relay log" while one of them
         hung in a row lock and Seconds_Behind grew (MariaDB 10.11.19, slave_parallel_threads=4).
         """
         return self.waits and not self.said and not self.snapshot.backlog
@@ -80,34 +80,34 @@ class View(NamedTuple):
 
     @property
     def missing(self) -> int:
-        """How many transactions the source says that we have not applied; 0 as well if it was not asked."""
+        """How many transactions of the source we have not applied; 0 as well if it was not asked."""
         return (self.snapshot.source.missing or 0) if self.snapshot.source else 0
 
     @property
     def lacks(self) -> bool:
-        """Whether the source says that it is ahead of us, in transactions or in bytes of its log."""
+        """Whether the source, if asked, is ahead of us, in transactions or in bytes of its log."""
         source = self.snapshot.source
         if source is None or source.sequence is None or source.replica_sequence is None:
             return self.missing > 0
         return source.missing != 0 and source.sequence > source.replica_sequence
 
     def age(self, at: float | None) -> float | None:
-        """Give how long ago a commit was; the source's clock tells when. None: there was none."""
+        """Return how long ago a commit was, dated by the source's clock. None: none."""
         commits = self.snapshot.commits
         return None if commits is None or at is None else commits.now - at + self.ahead
 
     @property
     def applied_age(self) -> float | None:
-        """How long ago the newest transaction that was applied had been committed; None: nothing tells."""
+        """How long ago the newest transaction that was applied had been committed; None: unknown."""
         return self.age(self.snapshot.commits.applied_commit) if self.snapshot.commits else None
 
     def grown(self) -> float | None:
-        """Give what the last figure has become if nothing was applied since."""
+        """Return what the last figure is now if nothing was applied since."""
         before = self.snapshot.before
         return None if before is None else self._grown(before.lag, before.seconds_ago)
 
     def most(self) -> float | None:
-        """Give what the lag can have become at most: none grows faster than time."""
+        """Return what the lag can be now at most: none grows faster than time."""
         before = self.snapshot.before
         return None if before is None else self._grown(before.high, before.seconds_ago)
 
@@ -115,14 +115,14 @@ class View(NamedTuple):
         return None if then is None else then + self.channel.delay + seconds_ago
 
     def is_fresh(self, arrived: float) -> bool:
-        """Whether a transaction that came so many seconds ago speaks for those that may come now."""
+        """Whether one that came so many seconds ago is typical of those that may come now."""
         return arrived < max(FRESH, _GAPS * self.gap)
 
 
 class Figure(NamedTuple):
     """What one rule makes of the evidence; seconds, an intended delay included."""
 
-    seconds: float | None  # None: something is late, but nothing tells how much
+    seconds: float | None  # None: something is late, nothing shows how much
     low: float
     high: float | None  # None: no upper bound is known
     by: str

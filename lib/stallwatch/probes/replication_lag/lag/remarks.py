@@ -1,4 +1,4 @@
-"""What there is to say of a lag: why Seconds_Behind is wrong, that clocks differ, what cannot be seen."""
+"""Remarks on a lag: why Seconds_Behind is wrong, that clocks differ, what cannot be seen."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _usual_quiet(view: View, least: float = _QUIET, gaps: int = _QUIET_GAPS) -> 
 def _seconds_behind(view: View, found: Figure) -> str:
     """Return why the server's own figure is not ours, if it is far from it.
 
-    It may be right where it says more than ours, unless the commit time of what is in hand proves more.
+    It may be right where it is more than ours, unless the commit time of what is in hand proves more.
     """
     if view.channel.seconds_behind is None or found.seconds is None:
         return ""
@@ -144,7 +144,7 @@ def cannot_tell(view: View, found: Figure) -> str:
 
 
 def _hides_dead_link(view: View, found: Figure) -> bool:
-    """Whether the source may have been silent for longer than the lag that is told."""
+    """Whether the source may have been silent for longer than the lag shown."""
     if not view.hearing.unknown or (found.seconds or 0.0) >= view.hearing.age.high:
         return False
     return view.hearing.too_rare or view.idle or not view.snapshot.sees_processes
@@ -171,7 +171,7 @@ def _what_would_help(view: View) -> str:
 
 
 def _as_heartbeats(view: View) -> str:
-    """Show that the source's own heartbeats are no use: none at all, or none before the receiver gives up."""
+    """Show that the source's own heartbeats are no use: none at all, or none before the receiver stops."""
     if not (view.hearing.unknown and view.hearing.too_rare):
         return ""
     period = view.hearing.period

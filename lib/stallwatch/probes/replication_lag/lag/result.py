@@ -17,7 +17,7 @@ class Lag(NamedTuple):
     upstream: float | None = None  # of it: before our direct source
     contact_age: float | None = None  # since the source was last heard of
     silent: bool = False  # heard of too long ago: the link or the source is dead
-    delayed: float = 0.0  # the intended delay that was taken off
+    delayed: float = 0.0  # the intended delay, subtracted
     remarks: tuple[str, ...] = ()  # "Seconds_Behind 0 is wrong: relay log empty", "clocks differ by 120 s"
     cannot_tell: str = ""  # what this figure is blind to, and what would help
     offset: float | None = None  # seconds that look like lag where there is none, for the next looks

@@ -34,12 +34,12 @@ _FEW = 10  # transactions: so many may wait for a moment
 
 
 def figure(view: View) -> Figure | None:
-    """Find the lag; None: nothing tells."""
+    """Find the lag; None: unknown."""
     return next((found for rule in _RULES if (found := rule(view))), None)
 
 
 def _history(view: View) -> Figure | None:
-    """Take it from the source, if that was asked before: when was it where we are now?"""
+    """Read it from earlier looks at the source: when was it where we are now?"""
     found = from_source.by_history(view)
     if found is None or not view.works:
         return found
@@ -50,7 +50,7 @@ def _history(view: View) -> Figure | None:
 def _stopped(view: View) -> Figure | None:
     """E2: the applier has stopped and something waits for it: the last figure, and the time since.
 
-    What waits stands for less, maybe, unless it did so at the last look already.
+    What waits may be less, unless it was there at the last look already.
     """
     if view.channel.applier.runs or not view.snapshot.has_backlog:
         return None
@@ -78,7 +78,7 @@ def _cut_off(view: View) -> Figure | None:
 
 
 def _is_nearer(view: View, grown: Figure, heard: float) -> bool:
-    """Whether the last figure and the time since tell more of a channel that is cut off than its contact.
+    """Whether the last figure and the time since fit a channel that is cut off better than its contact.
 
     What had come before may wait as well; and of the last contact only an old bound may be known.
     """
@@ -96,7 +96,7 @@ def _silent(view: View) -> Figure | None:
 
 
 def _missing(view: View) -> Figure | None:
-    """Transactions are missing, but there is no history yet that tells since when."""
+    """Transactions are missing, but there is no history yet that shows since when."""
     if not view.missing or view.works:
         return None
     return Figure(None, 0.0, None, ASKED_SOURCE)
@@ -154,7 +154,7 @@ def _newest_comes_later(view: View) -> float | None:
 
 
 def _newest_received(view: View) -> Figure | None:
-    """MariaDB 11.6 tells when the newest event that was received had been written: a late stream shows.
+    """MariaDB 11.6 dates the newest event that was received: a late stream shows.
 
     So do clocks that differ: what no Seconds_Behind confirms is doubtful (``clocks.suspected``).
     """
@@ -193,11 +193,11 @@ def _believed(view: View) -> Figure | None:
 
 
 def _hidden_by_zero(view: View) -> float | None:
-    """E9: give what waits although Seconds_Behind is 0; None: nothing, or the usual gap does not fit it.
+    """E9: what waits although Seconds_Behind is 0; None: nothing, or the usual gap does not fit it.
 
     What came since the last look may be a burst of this moment (measured on MariaDB 10.11: 1500 transactions
-    in the second in which Seconds_Behind was still 0, 20 s after the last one). So may what stands for more
-    than the lag can have become.
+    in the second in which Seconds_Behind was still 0, 20 s after the last one). So may what amounts to
+    more than the lag can be.
     """
     stands_for, grown = _stands_for(view), view.grown()
     if view.said or grown is None or not _WORTH_REPAIRING < stands_for <= grown:
@@ -213,7 +213,7 @@ def _came_since(view: View) -> bool:
 
 
 def is_unproven_zero(view: View) -> bool:
-    """Whether more than a few transactions wait, Seconds_Behind is 0, and no history tells more."""
+    """Whether more than a few transactions wait, Seconds_Behind is 0, and there is no history."""
     return not view.said and _waits_much(view) and view.grown() is None
 
 
@@ -224,8 +224,8 @@ def _waits_much(view: View) -> bool:
 def _most(view: View, seconds: float) -> float | None:
     """Bound the lag when Seconds_Behind is this.
 
-    What is in hand is the oldest of all that is missing. With nothing in hand, MariaDB's says nothing of
-    what is on its way.
+    What is in hand is the oldest of all that is missing. With nothing in hand, MariaDB's shows nothing
+    of what is on its way.
     """
     if not seconds and _waits_much(view):
         return view.most()
