@@ -97,17 +97,24 @@ def of_file(icinga, service):
 
 def graphite(item):
     """The lines that it writes to Graphite of an Item, without their beginning and the time."""
-    numbers = {"value": item.value, "warn": item.warning, "crit": item.critical}
-    return [f"{item.label}.{name} {_number(of)}" for name, of in numbers.items() if of is not None]
+    return [f"{item.label}.{name} {_number(of)}" for name, of in _numbers(item).items()]
 
 
 def influxdb(item):
     """The line that it writes to InfluxDB, likewise."""
-    fields = {} if item.critical is None else {"crit": _number(item.critical)}
-    fields |= {"unit": f'"{UNITS[item.unit]}"'} if UNITS[item.unit] else {}
-    fields |= {"value": _number(item.value)}
-    fields |= {} if item.warning is None else {"warn": _number(item.warning)}
-    return f"{item.label} {','.join(f'{name}={of}' for name, of in fields.items())}"
+    fields = {name: _number(of) for name, of in _numbers(item).items()}
+    if UNITS[item.unit]:
+        fields["unit"] = f'"{UNITS[item.unit]}"'
+    return f"{item.label} {','.join(f'{name}={of}' for name, of in sorted(fields.items()))}"
+
+
+def _numbers(item):
+    """What it passes on of an Item, by the names that both have for it."""
+    minimum = None if item.maximum is None else 0.0
+    found = {
+        "value": item.value, "warn": item.warning, "crit": item.critical, "min": minimum, "max": item.maximum
+    }  # fmt: skip
+    return {name: of for name, of in found.items() if of is not None}
 
 
 def _number(value):
