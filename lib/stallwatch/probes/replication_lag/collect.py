@@ -120,7 +120,7 @@ class Collector:
     def look_again(self, names: Sequence[str], pause: Callable[[float], bool]) -> None:
         """See what Seconds_Behind of these channels is while something received is not applied.
 
-        ``pause`` waits this many seconds; returns whether there was time.
+        ``pause`` waits this long and returns whether there was time for it.
         """
         self._again = dict.fromkeys(names, ())
         none: list[Channel] = []

@@ -1,4 +1,4 @@
-"""What there is to say of a channel: its sentence, its numbers, its row in a table."""
+"""How a channel is reported: its sentence, its numbers, its row in a table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.reconnects import Reconnects
     from stallwatch.probes.replication_lag.trend import Trend
 
-_MOST = 3  # channels that have more than their lag in the perfdata: each takes 150 characters of the line
+_MOST = 3  # channels that have more than their lag in the perfdata: each adds 150 characters to the line
 _FAR = 5.0  # seconds
 _CATCHING_UP = ", catching up"
 _UNEXPLAINED = "see SHOW PROCESSLIST on the replica"  # the next step if no cause was found
@@ -86,7 +86,7 @@ def _state(one: Diagnosis, criteria: Criteria) -> State:
 
 
 def _why(one: Diagnosis) -> tuple[str, str] | None:
-    """Give the cause that is on the line, and the next step; None: there is none."""
+    """Find the cause that is on the line, and the next step; None: there is none."""
     cause = _cause(one)
     if one.reconnects and _flaps_first(one, cause):
         return _flaps(one.reconnects), "check the link and who ends connections on the source"
@@ -134,7 +134,7 @@ def _catches_up(one: Diagnosis) -> bool:
 
 
 def _also(one: Diagnosis, first: Cause | None) -> Iterator[str]:
-    """Give the causes that are not on the line."""
+    """List the causes that are not on the line."""
     for other in one.causes:
         if other is not first and other.what:
             seen = "also" if one.is_worth_explaining else "seen here:"
@@ -143,7 +143,7 @@ def _also(one: Diagnosis, first: Cause | None) -> Iterator[str]:
 
 
 def _more(one: Diagnosis, criteria: Criteria, why: tuple[str, str] | None) -> Iterator[str]:
-    """Give the lines below: further evidence, other causes, where it goes, how the lag is known."""
+    """List the lines below: more evidence, other causes, where it goes, how the lag is known."""
     first, found = _cause(one), one.lag
     if one.reconnects and _flaps_first(one, first):
         first = None

@@ -1,4 +1,4 @@
-"""What is known of a replication channel: its status, its transactions, what others say of it.
+"""What is known of a replication channel: its status, its transactions, its source.
 
 Times are in seconds, moments in seconds of Unix time.
 """
@@ -42,7 +42,7 @@ class Thread(NamedTuple):
 
 
 class Channel(NamedTuple):
-    """What SHOW REPLICA STATUS and its older names say of one channel; times in seconds."""
+    """One channel in SHOW REPLICA STATUS and its older names; times in seconds."""
 
     name: str  # "" is the default channel
     receiver: Thread
@@ -60,7 +60,7 @@ class Channel(NamedTuple):
         str  # "" where the channel does not use GTIDs. MySQL: Retrieved_Gtid_Set; MariaDB: Gtid_IO_Pos
     )
     applied_gtids: str  # of the whole server; MySQL: Executed_Gtid_Set; MariaDB: Gtid_Slave_Pos
-    heartbeats: int | None = None  # received from the source; None: this statement does not tell
+    heartbeats: int | None = None  # received from the source; None: not in this statement
     heartbeat_period: float | None = None
     stale_gtids: str = ""  # MariaDB: what it had received when it last used GTIDs
     newest_received: str = ""  # MariaDB 11.6: when the newest received event was written, UTC
@@ -162,20 +162,20 @@ class Heartbeat(NamedTuple):
     table: str  # for sentences
     remark: str = ""  # what is odd: "zone differs by 3600 s", …
     source_age: float | None = None  # of the same row on the server that writes it, if that was asked
-    written: str = ""  # its time as it stands in the table, to be known again
+    written: str = ""  # its time as it is in the table, to be known again
 
 
 class Beat(NamedTuple):
     """A heartbeat's row that an earlier look saw, and for how long its channel has gone on without it."""
 
     server_id: int
-    written: str  # its time as it stood in the table
+    written: str  # its time as it was in the table
     outlived_since: float | None = None  # s before: the first look at which its writer had gone on
     outlived_for: float = 0.0  # seconds from that look to the last one of its kind
 
 
 class Source(NamedTuple):
-    """What the source itself says, asked by us within the same look."""
+    """What the source itself shows, within the same look."""
 
     where: str = ""  # "db1:3306", for sentences
     clock_ahead: float | None = None  # seconds that its clock is ahead of the replica's, None: not known
@@ -186,7 +186,7 @@ class Source(NamedTuple):
     replica_sequence: float | None = None  # how far the replica has come, in the same count
     pace: float | None = None  # how much of that it writes in a second, now; asked while some is missing
     octets: int | None = None  # of binary log that are not applied, where no GTIDs count transactions
-    remark: str = ""  # why it cannot be told what is missing
+    remark: str = ""  # why what is missing is not known
     distant: bool = False  # whether it is no direct source of the channel, but above that
     upstream: Upstream | None = None  # its own replication, None: it is no replica, or that was not seen
 
@@ -250,7 +250,7 @@ class ChannelSnapshot(NamedTuple):
 
     channel: Channel
     now: float
-    net_timeout: float  # replica_net_timeout: when the receiver itself gives a silent source up
+    net_timeout: float  # replica_net_timeout: when the receiver itself drops a silent source
     commits: Commits | None = None  # MySQL 8 and later, with SELECT on performance_schema
     heartbeat: Heartbeat | None = None
     source: Source | None = None
@@ -283,7 +283,7 @@ class ChannelSnapshot(NamedTuple):
     def retries(self) -> int:
         """How often at least what is applied now was begun again: for a row lock that was not had in time.
 
-        MySQL tells it of each worker. MariaDB counts retries of any cause for the channel: those since it
+        MySQL counts it per worker. MariaDB counts retries of any cause for the channel: those since it
         has come to where it is.
         """
         channel, before = self.channel, self.before

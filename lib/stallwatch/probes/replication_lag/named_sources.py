@@ -1,6 +1,6 @@
 """The servers that --source names: whose source each of them is, and how far that is behind itself.
 
-Nobody is asked whom the user has not named: what a server says of its own source is only shown.
+Only servers that the user named are asked: what a server has of its own source is only shown.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Named(NamedTuple):
 
 
 def ask_sources(collector: Collector, sources: Sequence[Opened], table: HeartbeatTable | None) -> None:
-    """Ask the servers that --source names; each tells whose source it is."""
+    """Ask the servers that --source names; find whose source each is."""
     if collector.lost or not sources:
         return
     with ExitStack() as until:
@@ -121,7 +121,7 @@ def _log_in(sources: Sequence[Opened], until: ExitStack, asides: list[Finding]) 
 def _not_asked(error: ProbeError, what: str = "the source was not asked") -> Finding:
     """Report that it is the source that fails, or its name, not the replica.
 
-    One that gives no answer where there is little time left does not hide the lag, which is known.
+    A missing answer where there is little time left does not hide the lag, which is known.
     """
     what = f"{what}: {error.what}"
     if isinstance(error, NoAnswerError):
@@ -148,7 +148,7 @@ class Above:
         self._below = below
 
     def look(self, memory: dict[str, Any]) -> Upstream | None:
-        """Judge the source as a replica: its worst channel. None: it is none, or does not tell."""
+        """Judge the source as a replica: its worst channel. None: it is none, or unknown."""
         server = self._server
         appliers = queries.appliers(server, PATIENCE) if server.flavour.mariadb else None
         if appliers and appliers.lack_space:  # each question for the status would hang there for good

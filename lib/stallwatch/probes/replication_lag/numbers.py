@@ -1,4 +1,4 @@
-"""The other numbers of a channel, their labels in the perfdata, and how seconds are said."""
+"""The other numbers of a channel, their labels in the perfdata, and the words for seconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHORT = 10.0  # seconds; below, tenths count
 
 
 def numbers(one: Diagnosis, label: str, *, few: bool) -> Iterator[Reading]:
-    """Give the other numbers of a channel; in the perfdata if it is one of ``few``."""
+    """List the other numbers of a channel; in the perfdata if it is one of ``few``."""
     channel, found, snapshot = one.channel, one.lag, one.snapshot
     asked = snapshot.source
     heard = found.contact_age if snapshot.commits else None  # elsewhere it is known now and then

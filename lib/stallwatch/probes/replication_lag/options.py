@@ -1,4 +1,4 @@
-"""What check_replication_lag may be asked, with its default thresholds, and how it is run."""
+"""The options of check_replication_lag, its default thresholds, and how it is run."""
 
 from __future__ import annotations
 

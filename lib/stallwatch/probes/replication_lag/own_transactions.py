@@ -1,6 +1,6 @@
 """Errant transactions, seen on the replica alone: what it has written itself grows while it replicates.
 
-That there are some is the trace of an old switchover, and says nothing. Statements after SET sql_log_bin = 0,
+That there are some is the trace of an old switchover, no finding. Statements after SET sql_log_bin = 0,
 or on a server without a binary log, have no GTID, and are not among them. Where two servers replicate from
 each other, own transactions are as they should be: see ``go_on_to_a_source``.
 """
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 _TOLD = 3600.0  # seconds for which the last of them are reported, and for which two looks are in a row
 _MOST = 1000  # intervals that are kept
-# Each replica of MySQL says its UUID in a variable of its session (5.7: slave_uuid; 9.7.2: both).
+# Each replica of MySQL sets its UUID in a variable of its session (5.7: slave_uuid; 9.7.2: both).
 _REPLICAS = """SELECT CONVERT(VARIABLE_VALUE USING utf8mb4) AS uuid
  FROM performance_schema.user_variables_by_thread WHERE VARIABLE_NAME IN ('replica_uuid', 'slave_uuid')"""
-# MariaDB does not say which of its replicas is which (10.11.19), but to who has REPLICATION MASTER ADMIN.
+# MariaDB shows which of its replicas is which (10.11.19) only to who has REPLICATION MASTER ADMIN.
 _DUMPS = """SELECT HOST AS host, COMMAND AS command FROM information_schema.PROCESSLIST
  WHERE USER = 'system user' OR COMMAND LIKE 'Binlog Dump%'"""
 
@@ -74,17 +74,17 @@ def look(kept: dict[str, Any], facts: Facts, channels: Sequence[Channel], now: f
 
 
 def _add(kept: dict[str, Any], new: int, now: float, *, exact: bool) -> None:
-    """Add to those of the last hour, or begin anew with the last look."""
+    """Add to those of the last hour, or start from the last look."""
     if not kept.get("number") or now - kept["last"] > _TOLD:
         kept |= {"number": 0, "begun": kept["at"], "exact": True}
     kept |= {"number": kept["number"] + new, "exact": kept["exact"] and exact, "last": now}
 
 
 def _written(facts: Facts, channels: Sequence[Channel]) -> dict[str, Any] | None:
-    """Give what the server has written itself: intervals by UUID, or by domain its last and others' last.
+    """List what the server wrote itself: intervals by UUID, or by domain its last and others' last.
 
-    None: nothing is known, as without GTIDs from a source: MySQL may have given anonymous transactions its
-    own UUID (ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS).
+    None: nothing is known, as without GTIDs from a source: MySQL may have put its own UUID on anonymous
+    ones (ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS).
     """
     if facts.uuid:
         if not any(one.received_gtids for one in channels):
@@ -116,7 +116,7 @@ def _in_hand(channel: Channel) -> bool:
 def _grown(
     facts: Facts, channels: Sequence[Channel], before: dict[str, Any], now: dict[str, Any]
 ) -> tuple[int | None, bool]:
-    """Count what is new, and tell whether that is exact; None: some of what was there is gone."""
+    """Count what is new, and whether that is exact; None: some of what was there is gone."""
     if facts.uuid:
         if gtid.subtract(before, now):
             return None, True
@@ -139,7 +139,7 @@ def _grown(
 def go_on_to_a_source(
     kept: dict[str, Any], server: Server, facts: Facts, channels: Sequence[Channel], now: float
 ) -> bool | None:
-    """Whether a source of this replica replicates from it, too; None: that cannot be told.
+    """Whether a source of this replica replicates from it, too; None: not known.
 
     It is believed for an hour, as that source may restart. ``--role`` decides where nothing else does.
     """
@@ -185,7 +185,7 @@ def _by_position(server: Server, facts: Facts, channels: Sequence[Channel]) -> b
 
 
 def _hosts(server: Server) -> set[str] | None:
-    """Give where the replicas are; None: the process list is withheld (PROCESS), its own threads are too."""
+    """Find where the replicas are; None: the process list is withheld (PROCESS), its own threads are too."""
     rows = server.rows(_DUMPS)
     dumps = [row for row in rows if text(row, "command").startswith("Binlog")]
     return {text(row, "host").rpartition(":")[0] for row in dumps} if rows else None
@@ -207,7 +207,7 @@ def finding(own: Own, facts: Facts, channels: Sequence[Channel], *, doubtful: bo
 
 
 def not_on_source(channel: Channel, source: str, number: int, facts: Facts, label: str) -> Reading:
-    """Report those that ``source`` does not have, by what it says itself."""
+    """Report those that ``source`` does not have, by its own answer."""
     if not number:
         what = f"{channel.subject}: no transactions here that {source} does not have"
         return _reading(0, what, facts, label)

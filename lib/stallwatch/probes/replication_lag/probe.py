@@ -1,4 +1,4 @@
-"""One run: ask, judge each channel, search for causes where something is wrong, say it."""
+"""One run: ask, judge each channel, search for causes of what is wrong, report all."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Probe:
         self._everything = bool(options.verbose)  # look for causes also where nothing is wrong
         self._channels: list[Diagnosis] = []  # the worst first
         self._asides: list[Finding] = []
-        self._usual: float | None = None  # seconds that a log-in takes
-        self._denied: list[Finding] = []  # which the search for causes tells, too
+        self._usual: float | None = None  # seconds of a log-in
+        self._denied: list[Finding] = []  # which the search for causes has, too
 
     def judge(self, memory: dict[str, Any], sources: Sequence[Opened] = ()) -> None:
         """Judge every channel. Raises MysqlError where the status itself cannot be had."""
@@ -80,7 +80,7 @@ class Probe:
         remembered.keep_only([one.name for one in existing])
         collector = Collector(server, facts, existing, channels, remembered, appliers)
         heartbeat = self._heartbeat()
-        if heartbeat or sources:  # which may take long
+        if heartbeat or sources:  # which may be slow
             known = [self._judged(one, remembered) for one in collector.snapshots()]
             self._run.so_far(messages.channels(known, self._criteria))
         if heartbeat:
@@ -99,7 +99,7 @@ class Probe:
         found = list(messages.channels(self._channels, self._criteria))
         self._run.so_far([*found, *fits, *remembered.problems, *collector.asides])
         own = list(self._own(remembered, facts, existing))
-        told = any(self._run.is_problem(one) for one in own)  # these say that read_only is OFF, too
+        told = any(self._run.is_problem(one) for one in own)  # these show read_only OFF, too
         self._asides = [*own, *([] if told else fits), *remembered.problems, *collector.asides]
         self._denied = collector.denied
         self._run.so_far([*found, *self._asides, *self._denied], all_but="the search for causes")
@@ -162,7 +162,7 @@ class Probe:
     def _own(
         self, memory: history.Memory, facts: queries.Facts, channels: Sequence[Channel]
     ) -> Iterator[Finding]:
-        """Return what the sources do not have; where none says that, what was written here of late.
+        """Return what the sources do not have; if none shows that, what was written here of late.
 
         The latter is meant on a source.
         """
@@ -188,7 +188,7 @@ class Probe:
         return found._replace(answers=Answers.of(server.answers_after, self._usual, server.network_trip))
 
     def _pause(self, seconds: float) -> bool:
-        """Wait so long, or tell that there is no time for it."""
+        """Wait so long; False: there is no time for it."""
         deadline = self._run.deadline
         if deadline.left() < _KEPT_FOR_ANSWERS + seconds:
             return False
@@ -207,7 +207,7 @@ class Probe:
         return one._replace(causes=found, backup=max((age for age in stops if age is not None), default=None))
 
     def _of_server(self, signals: Signals, reference: Opened | None) -> Iterator[Finding]:
-        """Give what was seen of the server as a whole; last of all what may take long."""
+        """Report what was seen of the server as a whole; what may be slow comes last."""
         from stallwatch.probes.mysql import innodb
         from stallwatch.probes.replication_lag.signals import readings
 

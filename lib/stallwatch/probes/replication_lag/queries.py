@@ -1,4 +1,4 @@
-"""What a server is asked about its replication, and which of its names for that it knows."""
+"""What a server is asked about its replication, and which of its names for that it has."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Facts(NamedTuple):
     now: float  # its clock, seconds of Unix time
     server_id: int
     uptime: float  # seconds
-    net_timeout: float  # seconds after which a receiver gives a silent source up
+    net_timeout: float  # seconds after which a receiver drops a silent source
     read_only: bool | None = None
     super_read_only: bool | None = None  # MariaDB has none
     uuid: str = ""  # "" on MariaDB
@@ -115,7 +115,7 @@ def channels(server: Server) -> list[Channel]:
 
 
 def _statements(flavour: Flavour) -> list[str]:
-    """Give the statement that this version knows, and what a fork of it may know instead."""
+    """Name the statement that this version has, and what a fork of it may have instead."""
     if flavour.mariadb:
         return ["SHOW ALL SLAVES STATUS"]  # SHOW SLAVE STATUS hides named connections
     names = ["SHOW REPLICA STATUS", "SHOW SLAVE STATUS"]
@@ -128,7 +128,7 @@ def channel(row: Row) -> Channel:
     MySQL 8.0.22 renamed Master_ and Slave_ to Source_ and Replica_; MariaDB keeps the old names whatever
     the statement is called (10.11.19). Columns are found by name: their order differs between versions. A
     column that all versions have raises MissingColumnError where it is not there: without
-    Replica_SQL_Running, nobody may say that the applier is stopped.
+    Replica_SQL_Running, nothing shows that the applier is stopped.
     """
     of = _Row(row)
     received_gtids, stale_gtids = _gtids(of.maybe("Retrieved_Gtid_Set", "Gtid_IO_Pos")), ""
@@ -267,7 +267,7 @@ def appliers(server: Server, within: float | None = None) -> Appliers:
     """Look which appliers have nothing to do, and for how long: PROCESS is needed. Raises MysqlError.
 
     ``Time`` of an idle applier counts from its last event, on MySQL 5.7 to 9.7 (the coordinator) and on
-    MariaDB 10.5 to 11.8 (Slave_SQL); no version tells which channel it belongs to.
+    MariaDB 10.5 to 11.8 (Slave_SQL); no version shows its channel.
     Where disk space is lacking, SHOW ALL SLAVES STATUS hangs until there is, even when its connection is
     gone: one a minute, and max_connections is used up (10.11.19).
     """

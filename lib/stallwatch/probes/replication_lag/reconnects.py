@@ -2,9 +2,9 @@
 
 SHOW REPLICA STATUS counts no connections, and between two breaks all looks well. But each new connection
 begins a new relay log (9.7.2, 10.11.19; with and without GTIDs), so the number of its file grows. A file that
-is full begins one, too, as FLUSH LOGS and START REPLICA do. So these numbers only say when to look further:
+is full begins one, too, as FLUSH LOGS and START REPLICA do. So these numbers only show when to look closer:
 MySQL's table error_log (8.0.22) has each connection that went on where one had ended. Elsewhere the numbers
-are all that is known, and what they say is likely.
+are all that is known: what they show is likely.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def look(memory: dict[str, Any], channel: Channel, server: Server, now: float) -
 
 
 def _begun(memory: dict[str, Any], channel: Channel, now: float) -> list[list[float]]:
-    """Give when new relay logs were seen, and how many, but those that began as the last one was full."""
+    """List when new relay logs were seen, and how many, but those begun as the last one was full."""
     kept = memory.get("begun")
     known = kept if isinstance(kept, list) else []
     begun = [one for one in known if _is_begun(one) and now - WINDOW <= one[0] <= now]

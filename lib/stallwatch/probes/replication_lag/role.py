@@ -1,4 +1,4 @@
-"""What a server is to be, by ``--role``, against what it is: a replica takes no writes, a source does."""
+"""What a server is to be, by ``--role``, against what it is: only a source accepts writes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SOURCE, REPLICA = "source", "replica"
 
 
 def judge(role: str | None, facts: Facts, channels: Sequence[Channel], where: str) -> Iterator[Fault]:
-    """Judge read_only by the role; without one nothing is said."""
+    """Judge read_only by the role; without one do nothing."""
     if role == REPLICA and facts.read_only is False:
         advice = f"SET GLOBAL {facts.closed_by} = ON, unless this is the source"
         yield Fault(

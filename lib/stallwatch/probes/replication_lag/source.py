@@ -1,4 +1,4 @@
-"""What the source itself says: what it has and the replica has not, and what its clock shows.
+"""What the source shows: what it has and the replica has not, and what its clock shows.
 
 What arrives while both are asked is on its way, not missing: the replica is asked again for a moment.
 """
@@ -31,7 +31,7 @@ _POSITIONS = """SELECT @@global.gtid_binlog_pos AS written, @@global.gtid_slave_
 _SHOW_BINARY_LOG_STATUS = (8, 2, 0)  # SHOW MASTER STATUS until then; that is gone in 8.4
 _NUMBER = re.compile(r"\.(\d{1,10})$", re.ASCII)  # of a binary log
 _TOO_SLOW = 2.0  # s of round trips: the clocks are not compared
-_SAMPLE, _FEW = 1.0, 3  # seconds that its pace is sampled for, transactions that tell one
+_SAMPLE, _FEW = 1.0, 3  # seconds that its pace is sampled for, fewest transactions for one
 _TIMES, _PAUSE = 3, 0.1  # looks at what is missing, seconds before each
 
 
@@ -59,7 +59,7 @@ def identity(server: Server) -> Identity:
 def is_above(who: Identity, replica: Server, channel: Channel, channels: Sequence[Channel]) -> bool:
     """Whether transactions of a server come through a channel that has another source: it begins the chain.
 
-    MySQL forgets what it has received with its relay logs; of a single channel the applied ones tell.
+    MySQL forgets what it has received with its relay logs; a single channel's applied ones show it.
     """
     texts = (channel.received_gtids, channel.applied_gtids if len(channels) == 1 else "")
     if not replica.flavour.mariadb:
@@ -106,7 +106,7 @@ def _clock_ahead(source: Server, replica: Server) -> float | None:
 
 
 def _clock(server: Server) -> tuple[float, float]:
-    """Give by how much a server's clock is ahead of our monotonic one, and how long the question took."""
+    """Find by how much a server's clock is ahead of our monotonic one, and how long the question took."""
     begun = time.monotonic()
     row = only(server, _CLOCK, "now")
     took = time.monotonic() - begun
@@ -144,8 +144,8 @@ def _executed(server: Server) -> gtid.GtidSet:
 def _compare_positions(source: Server, replica: Server, channel: Channel, *, several: bool) -> Source:
     """Compare the positions of MariaDB, domain by domain.
 
-    A domain that only the source knows is not replicated, unless none is yet. The replica has one place in
-    each domain, whichever of several sources it is from: only in that source's count does it tell anything.
+    A domain that only the source has is not replicated, unless none is yet. The replica has one place in
+    each domain, whichever of several sources it is from: it has a meaning only in that source's count.
     """
     here = _positions(replica)
     there, begun = _positions(source), time.monotonic()
@@ -216,7 +216,7 @@ def _errant(here: _Positions, there: _Positions, server_id: int) -> int:
 
     With gtid_strict_mode the source's next transaction then stops the applier with error 1950 (10.11.19).
     gtid_binlog_state remembers them when others have followed (log_slave_updates), but not how many: then
-    one stands for all. What is not beyond all that the source has applied itself is not called errant: that
+    all count as one. What is not beyond all that the source has applied itself is not called errant: that
     may have been a replica of this one, and keep no log of that.
     """
     errant = 0
@@ -261,7 +261,7 @@ def _is_behind(applied: Position, end: Position, size: int) -> bool:
 
 
 def _pace(begun: float, then: float | None, ask: Callable[[], float | None]) -> float | None:
-    """Sample how much the source writes in a second; None: too little to tell."""
+    """Sample how much the source writes in a second; None: too little."""
     time.sleep(max(0.0, _SAMPLE - (time.monotonic() - begun)))
     now, seconds = ask(), time.monotonic() - begun
     if then is None or now is None or not seconds or 0 < now - then < _FEW:

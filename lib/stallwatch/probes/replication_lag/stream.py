@@ -11,7 +11,7 @@ slave_parallel_threads):
   without a pause found fewer.
 
 MariaDB 11.8.9 counts a transaction as received when all of it is there, so none is seen on its way. It dates
-the newest event instead: where that seems to come late, a look after a commit tells whether it is the clocks.
+the newest event instead: where that seems to come late, a look after a commit shows if it is the clocks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot
     from stallwatch.sources.mysql.server import Server
 
-_LOOKS, _PAUSE = 10, 0.02  # that tell whether there is a stream, and seconds between them
+_LOOKS, _PAUSE = 10, 0.02  # that show whether there is a stream, and seconds between them
 _FULL = 0.6  # of these looks
 _LONG, _LONGER = 1.0, 2.0  # seconds of looks after a commit, in all; and where nothing is known yet
 _ENOUGH = 2  # transactions that were seen to be late
@@ -40,7 +40,7 @@ _AFTER = "BEGIN NOT ATOMIC DO MASTER_GTID_WAIT(%s, 0.5); SHOW ALL SLAVES STATUS;
 
 
 def is_worth_it(one: ChannelSnapshot) -> bool:
-    """Whether a transaction is on its way, or came late at the last look; and nothing else tells how late."""
+    """Whether a transaction is on its way, or came late at the last look; and nothing else shows how late."""
     channel, newest = one.channel, apparent_delay(one)
     if one.commits or one.source or one.heartbeat or channel.source_uuid or channel.delay:
         return False
@@ -86,7 +86,7 @@ def _is_on_its_way(channel: Channel) -> bool:
 
 
 def _in_hand(server: Server, one: ChannelSnapshot, channel: Channel) -> tuple[float, ...]:
-    """Look right after each commit; give Seconds_Behind of each transaction that was in hand then."""
+    """Look right after each commit; return Seconds_Behind of each transaction that was in hand then."""
     until = time.monotonic() + (_LONG if _came_late(one) else _LONGER)
     found: dict[str, float] = {}
     while time.monotonic() < until and sum(seconds > LATE for seconds in found.values()) < _ENOUGH:

@@ -22,7 +22,7 @@ _BEND, _BEND_SLOPE = 1.0, 0.1  # seconds, and seconds of lag per second, by whic
 _ANEW = 3  # steps that all leave it to one side: the applier has stopped since, or got going
 _NO_LAG = 1.0  # seconds
 _CLEAR_CHANGE = 3.0  # seconds, twice that of fewer than _USUAL samples: figures may be whole seconds
-_NOISE = 4.0  # times the scatter: 3 of 100 looks at a lag that only jitters tell a trend (simulated)
+_NOISE = 4.0  # times the scatter: 3 of 100 looks at mere jitter show a trend (simulated)
 
 
 class Trend(NamedTuple):
@@ -35,7 +35,7 @@ class Trend(NamedTuple):
 
     @property
     def apply_speed(self) -> float:
-        """Seconds of the source's time that are applied in a second: 1 keeps up, 0 stands still."""
+        """Seconds of the source's time that are applied in a second: 1: keeps up, 0: stopped."""
         return 1 - self.slope
 
     @property
@@ -47,11 +47,11 @@ class Trend(NamedTuple):
 
 
 def trend(samples: Sequence[Sample]) -> Trend | None:
-    """Give the slope of the lag's last samples (oldest first), by Theil and Sen: a bad one does not bend it.
+    """Find the slope of the lag's last samples (oldest first), by Theil and Sen: a bad one does not bend it.
 
-    They are of one episode: what was before the lag was last 0 says nothing of this one. There are 3 at
+    They are of one episode: what was before the lag was last 0 is of another. There are 3 at
     least, which lie on a line if there are no 5, and 15 at most. None: too few that are more than a lower
-    bound, or too near to each other, or the lag has just taken another way.
+    bound, or too near to each other, or the slope has just changed.
     """
     known = _of_one_episode(_comparable(samples))
     count = _enough(known, samples)
@@ -78,13 +78,13 @@ def trend(samples: Sequence[Sample]) -> Trend | None:
 
 
 def _of_one_episode(known: list[Sample]) -> list[Sample]:
-    """Give those after the last that had no lag; all of them if there is none now."""
+    """Keep those after the last that had no lag; all of them if there is none now."""
     none = [place for place, one in enumerate(known) if one.lag < _NO_LAG]
     return known if not none or none[-1] == len(known) - 1 else known[none[-1] + 1 :]
 
 
 def _comparable(samples: Sequence[Sample]) -> list[Sample]:
-    """Give the last samples that tell of one and the same lag: no lower bound, no jump of a clock.
+    """Keep the last samples of one and the same lag: no lower bound, no jump of a clock.
 
     A single one that dips, as Seconds_Behind does to 0, is left out.
     """
@@ -160,7 +160,7 @@ def _fits(sample: Sample, last: Sample, slope: float) -> bool:
 
 
 def _scatter(samples: Sequence[Sample], slope: float) -> float:
-    """Give the seconds by which three of four samples are off the line at most."""
+    """Find the seconds by which three of four samples are off the line at most."""
     levels = sorted(sample.lag - slope * sample.at for sample in samples)
     off = sorted(abs(level - levels[len(levels) // 2]) for level in levels)
     return off[min(len(off) - 1, 3 * len(off) // 4)]

@@ -129,7 +129,7 @@ def _doing(case: Case) -> str:
 
 
 def _ended(receiver: Thread, tried: int, most: int) -> str:
-    """Return how it ended. It gives up after SOURCE_RETRY_COUNT attempts: 10 by default on 9.7."""
+    """Return how it ended. It stops after SOURCE_RETRY_COUNT attempts: 10 by default on 9.7."""
     if not _CONNECTING.search(receiver.error):
         return "the receiver stopped"
     if tried >= most > 0:

@@ -39,7 +39,7 @@ class Hearing(NamedTuple):
 
     @property
     def too_rare(self) -> bool:
-        """Whether heartbeats cannot show a dead link: there are none, or the receiver gives up before."""
+        """Whether heartbeats cannot show a dead link: none, or none before the receiver's time-out."""
         return self.patience > self.gives_up + _GRANULARITY or not self.period
 
     @property

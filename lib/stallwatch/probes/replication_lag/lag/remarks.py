@@ -171,7 +171,7 @@ def _what_would_help(view: View) -> str:
 
 
 def _as_heartbeats(view: View) -> str:
-    """Show that the source's own heartbeats are no use: none at all, or none before the receiver stops."""
+    """Show that the source's own heartbeats are no use: none, or none before the receiver's time-out."""
     if not (view.hearing.unknown and view.hearing.too_rare):
         return ""
     period = view.hearing.period

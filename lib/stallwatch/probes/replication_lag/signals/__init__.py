@@ -1,4 +1,4 @@
-"""All that the rules know of a replica besides its channels, and how it differs from another replica."""
+"""All that the rules use of a replica besides its channels, and how it differs from another replica."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _RATES = (
 
 
 class Counters(NamedTuple):
-    """What the server told at one moment: numbers and texts by their names, metrics only if enabled."""
+    """What a server shows at one moment: numbers and texts by their names, metrics only if enabled."""
 
     at: float  # seconds, by a clock that never jumps
     numbers: Mapping[str, float]
@@ -56,12 +56,12 @@ class Look(NamedTuple):
 
 
 class Host(NamedTuple):
-    """What the host tells, where the server runs on ours."""
+    """What the host shows, if the server runs on ours."""
 
     disk: str = ""  # that the data is on; "": not known
     load: DiskLoad | None = None
     free: int | None = None  # bytes of the file system that the data is on
-    busy_threads: Mapping[int, float] = {}  # per cent of a processor that each applier takes, by its OS id
+    busy_threads: Mapping[int, float] = {}  # per cent of a processor that each applier uses, by its OS id
     processors: int | None = None
     hunger: Hunger | None = None  # for a processor
 
@@ -104,7 +104,7 @@ class Signals(Gathered):
 
     @property
     def workers(self) -> tuple[str, int] | None:
-        """Which variable says how many appliers work side by side, and how many; None: not known."""
+        """Which variable sets how many appliers work side by side, and how many; None: not known."""
         for name in _WORKERS:
             if self.settings.get(name, "").isdecimal():
                 return name, int(self.settings[name])
@@ -152,7 +152,7 @@ class Signals(Gathered):
             return None
         return min(1.0, (missed or 0.0) / wanted)  # what is read ahead nobody has wanted
 
-    @cached_property  # of a thousand connections it takes a while
+    @cached_property  # slow for a thousand connections
     def graph(self) -> Graph:
         """Who waits for whom on this server, in the model of check_innodb_locks."""
         look = self.looks[-1] if self.looks else Look()
@@ -164,7 +164,7 @@ class Signals(Gathered):
         return Graph([*for_rows, *waits.for_others(self.processes, self.locks, look.transactions, copies)])
 
     def program(self, connection: int) -> Program | None:
-        """Return what program a connection is of: a backup tool that was found, or what it told of itself."""
+        """Return what program a connection is of: a backup tool that was found, or its attributes."""
         for one in self.backups:
             if connection in one.connections and one.tool:
                 return processes.Program(one.tool, one.pid)

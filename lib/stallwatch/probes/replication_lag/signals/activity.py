@@ -13,7 +13,7 @@ from stallwatch.probes.mysql.processes import COORDINATES, IDLE
 
 ORDER = re.compile(r"Waiting for (dependent|preceding|prior) transaction")
 DELAY = re.compile(r"Waiting until (MASTER|SOURCE)_DELAY")
-# MariaDB tells the step of a row event, MySQL only its kind.
+# MariaDB has the step of a row event, MySQL only its kind.
 FINDS_ROW = re.compile(r"(Update|Delete)_rows_log_event::|Applying batch of row changes \((update|delete)\)")
 # Whatever else is waited for: a lock of a MyISAM table, GET_LOCK, an ACK of semi-sync, disk space, …
 OTHER_WAIT = re.compile(
@@ -21,7 +21,7 @@ OTHER_WAIT = re.compile(
     rf"|{DELAY.pattern}|{COORDINATES.pattern})).*(Waiting |User lock|disk space)"
 )
 ACK = re.compile(r"semi-?sync ACK", re.IGNORECASE)  # of a replica of this server
-COMMIT = re.compile(r"^waiting for handler commit|^Commit$", re.IGNORECASE)  # MariaDB says the latter
+COMMIT = re.compile(r"^waiting for handler commit|^Commit$", re.IGNORECASE)  # MariaDB has the latter
 DEFINITION = re.compile(r"copy to tmp table|altering table", re.IGNORECASE)
 RELAY_SPACE = re.compile(r"relay log space")
 

@@ -1,6 +1,6 @@
 """Backups and dumps that run against this server: by process, by connection, by lock, by statement.
 
-mariabackup and xtrabackup are plain sleeping connections; what they told when they connected (_pid) leads
+mariabackup and xtrabackup are plain sleeping connections; what they sent when they connected (_pid) leads
 to the process, if that runs on this host. LOCK INSTANCE FOR BACKUP is seen on MySQL 8 and later whoever
 holds it (xtrabackup 8.4: for the whole run). Measured with mariabackup 10.11, mariadb-dump and mydumper.
 """
@@ -40,7 +40,7 @@ class Place(NamedTuple):
     port: str = ""
 
     def fits(self, tool: Running) -> bool | None:
-        """Whether a tool's arguments name this server; None: they do not tell."""
+        """Whether a tool's arguments name this server; None: unknown."""
         told = (
             (tool.option("--datadir", "-h") if tool.name in COPIES else None, self.datadir),
             (tool.option("--socket", "-S"), self.socket),
@@ -71,7 +71,7 @@ class Backup(NamedTuple):
     connections: tuple[int, ...] = ()  # in the process list
     seconds: float | None = None  # since it began; None: not known
     certain: bool = True  # whether it is a backup of this server: another may run on the same host
-    stops_applier: bool = False  # whether it was told to, by --safe-slave-backup
+    stops_applier: bool = False  # whether it is to, by --safe-slave-backup
 
     def explains_stop(self, stopped: float) -> bool:
         """Whether it has stopped the applier of this server, which has not run for ``stopped`` seconds.
@@ -95,7 +95,7 @@ def find(
     pids = {one.pid for one in found}
     fits = {one.pid: tools.place.fits(one) if tools.place else None for one in running}
     ours = [one for one in running if fits[one.pid] and one.pid not in pids]
-    # Without programs nobody can tell which of the tools are connected to this server.
+    # Without programs nothing shows which tools are connected to this server.
     maybe = [one for one in running if fits[one.pid] is None and one.pid not in pids]
     _add(found, _by_statement(processes, programs, ours, maybe))
     _add(found, _by_lock(processes, programs, held))

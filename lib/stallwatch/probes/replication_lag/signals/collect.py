@@ -93,7 +93,7 @@ def gather(
 ) -> Signals:
     """Ask for all signals; what is denied, is not there or does not answer is left out.
 
-    ``pause`` waits so many seconds and tells whether there was time for it: one look is better than none,
+    ``pause`` waits this long and returns whether there was time for it: one look is better than none,
     and enough where no applier runs.
     """
     asking = Asking(server, trace)

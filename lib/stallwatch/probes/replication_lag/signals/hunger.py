@@ -24,7 +24,7 @@ class Hunger(NamedTuple):
 
     exhausted: float = 0.0  # periods in which its control group had used up its CPU limit
     waits: Mapping[int, float] = {}  # that a thread was ready and had no processor, by its OS id
-    stolen: float = 0.0  # that the hypervisor gave our processors to others
+    stolen: float = 0.0  # that the hypervisor ran others instead of us
     faults: float = 0.0  # pages per second that the server had to wait for, as they were not in memory
     memory: float = 0.0  # that some task of the host waited for memory
 

@@ -77,7 +77,7 @@ def scans(
 
 
 def _counted(asking: Asking, thread: Thread) -> tuple[float, ...]:
-    """Count what a thread has read in scans and changed; nothing: it is not told."""
+    """Count what a thread has read in scans and changed; nothing: unknown."""
     rows = asking.rows(READS, thread.thread)
     return (number(rows[0], "been_read"), number(rows[0], "changed")) if rows else ()
 
@@ -91,7 +91,7 @@ def _scan(
 
 
 def changed(appliers: Iterable[Process], scanning: Iterable[Scan]) -> set[str]:
-    """Name the tables in which appliers look for rows to change, where they tell."""
+    """Name the tables in which appliers look for rows to change, if known."""
     at_work = (one for one in appliers if activity.FINDS_ROW.search(one.state))
     told = {statements.changed_table(one.info, one.database) for one in at_work}
     return told.union(*(one.tables for one in scanning)) - {""}
