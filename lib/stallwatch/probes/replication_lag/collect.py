@@ -100,7 +100,7 @@ class Collector:
             return otherwise
 
     def _look_at_appliers(self) -> Appliers:
-        """Ask which appliers are idle, unless the times of all channels' transactions show."""
+        """Ask which appliers are idle, unless the times of all channels' transactions show it."""
         told = [one.name in self._commits and self._commits[one.name].queued_at for one in self.channels]
         nothing = queries.Appliers(visible=False)
         return nothing if all(told) else self._optional(queries.appliers, nothing, _NO_PROCESSES)
@@ -150,7 +150,7 @@ class Collector:
                 self.asides.append(ProbeError(several + error.what, error.advice))
 
     def watch_streams(self) -> None:
-        """See how late transactions come that seem to come without a pause, where nothing else has it."""
+        """See how late transactions come that seem to come without a pause, if nothing else shows it."""
         if not self.server.flavour.mariadb:
             return
         from stallwatch.probes.replication_lag import stream

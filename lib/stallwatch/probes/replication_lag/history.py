@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # of what is kept: what another version has written is not understood
 SAMPLES = 60  # of the lag: an hour of a check every minute
-_SLOW = 5.0  # seconds: longest look between the two clocks
+_SLOW = 5.0  # seconds between reads of the two clocks
 SOURCE_LOOKS = 400  # at the source: a lag of hours is found in them
 OFFSETS = 10
 ANSWERS, _LEAST_ANSWERS = 20, 5  # looks at how long a log-in takes

@@ -1,4 +1,4 @@
-"""R3: why the receiver does not run. Its last error names who refuses what; what helps."""
+"""R3: why the receiver does not run, by its last error, and what helps."""
 
 from __future__ import annotations
 

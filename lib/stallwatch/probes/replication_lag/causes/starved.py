@@ -1,4 +1,4 @@
-"""R30 to R34: the replica's server gets too little of processors or memory."""
+"""R30 to R34: the replica's server gets too little processor time or memory."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def r31_receiver_starved(case: Case) -> Cause | None:
     if not threads_and_link.r8_receiver_bound(case):
         return None
     receivers = _os_ids(case, receive=True)
-    own = receivers if len(receivers) == 1 else set[int]()  # else nothing shows which is its
+    own = receivers if len(receivers) == 1 else set[int]()  # else nothing shows which is the channel's
     return _starved(case, own, "the receiver", throttled=85, beside_others=85)
 
 

@@ -114,7 +114,7 @@ def _since(case: Case, worker: Worker | None) -> str:
 
 
 def _in_short(text: str) -> str:
-    """Return what went wrong, without the worker and the place in the logs, which are in the error, too."""
+    """Return what went wrong, without the worker and the place in the logs, which the server has, too."""
     short = _EVENT.sub(r"\1 on \2,", _AFTER.sub("", _BEFORE.sub("", text, count=1), count=1))
     words = " ".join(withheld.message(short).replace(";", ",").split())
     return words if len(words) <= _LETTERS else f"{words[:_LETTERS].rstrip()}..."

@@ -57,7 +57,7 @@ def _age(view: View) -> float | None:
 def writer_is_dead(view: View) -> bool:
     """Whether the row is old because nobody writes it: it is so on the source, or younger work is applied.
 
-    A stopped writer has shut down whole services as "lag".
+    A stopped writer that looked like lag has caused outages.
     """
     row, age = view.snapshot.heartbeat, _age(view)
     if row is None or age is None or age < _OLD:
@@ -159,8 +159,8 @@ def nothing_missing(view: View) -> Figure | None:
 def by_history(view: View) -> Figure | None:
     """Return when the source was where the replica is now, between two looks at it.
 
-    A lag older than the oldest look is at least that old. None: nothing is missing, or no look shows. The
-    two looks are its bounds. Between them a source is assumed to write as fast as afterwards, if not
+    A lag older than the oldest look is at least that old. None: nothing is missing, or no look shows it.
+    The looks are its bounds. Between them a source is assumed to write as fast as afterwards, if not
     faster: it may have been idle or down (a receiver gave up 84 s before, the look before that was 168 s
     ago: an even spread said 168).
     """

@@ -92,7 +92,7 @@ class View(NamedTuple):
         return source.missing != 0 and source.sequence > source.replica_sequence
 
     def age(self, at: float | None) -> float | None:
-        """Return how long ago a commit was, dated by the source's clock. None: none."""
+        """Return how long ago a commit was, by the source's clock. None: no commit."""
         commits = self.snapshot.commits
         return None if commits is None or at is None else commits.now - at + self.ahead
 
