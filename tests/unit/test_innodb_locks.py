@@ -191,6 +191,10 @@ def test_a_user_lock_has_a_limit_of_its_own_and_none_by_default(look):
     ("SELECT GET_LOCK('a', 1), GET_LOCK('job', 500)", HEAD, "who blocks is not known"),  # which of the two?
     ("SELECT GET_LOCK(@job, 500), GET_LOCK('job', 0)", HEAD, "who blocks is not known"),
     ("SELECT GET_LOCK(CONCAT('job', 'x'), 500)", HEAD, "who blocks is not known"),
+    ("/* like GET_LOCK('job', 5) */ SELECT acquire('orders')", HEAD, "who blocks is not known"),
+    ("INSERT INTO audit VALUES (\"GET_LOCK('job', 5)\", acquire('orders'))", HEAD, "who blocks is not known"),
+    ("SELECT GET_LOCK('job', 0) AS a" + "b" * 70, HEAD, "who blocks is not known"),  # cut: what follows?
+    ("select get_lock('job', -1) as got", HEAD, "by the user lock job"),
 ])  # fmt: skip
 def test_a_user_lock_that_no_table_shows_is_asked_for_by_its_name(look, version, statement, holder, says):
     server = Locked(version)

@@ -101,6 +101,7 @@ def test_the_first_look_shows_the_latest_deadlock_if_it_is_recent(look):
     server.innodb_status = written("27 19:09:30", MARIADB)
     status, text = look(server, "-v", *LIMIT)
     assert (status, "the latest deadlock was" in text) == (0, False)
+    assert sum("ENGINE" in sql for sql in server.asked) == 1  # there was no new one
 
 
 @pytest.mark.parametrize("at", ["28 19:07:00", "27 19:06:00", "31 19:06:00"])
@@ -108,7 +109,8 @@ def test_a_deadlock_that_is_old_or_of_no_known_time_is_not_shown(look, at):
     server = Locked()
     server.metrics["lock_deadlocks"] = 3
     server.innodb_status = written(at, MARIADB)
-    assert "latest deadlock" not in look(server, "-v")[1]
+    status, text = look(server, "-v")
+    assert (status, "latest deadlock" in text) == (0, False)
 
 
 def test_where_no_deadlock_was_counted_the_first_look_does_not_ask(look):
@@ -329,8 +331,8 @@ def test_heads_that_the_same_connections_wait_for_are_one_problem(look):
     assert "more problem" not in text
     server.listed[1] = row(21, "system user", "Query", 600, "Applying batch of row changes")
     text = look(server)[1]
-    assert "2 of them idle - wait | " in text
-    assert "next step: wait: check_replication_lag shows what holds up the applier\n" in text
+    assert "2 of them idle - wait for 21 | " in text
+    assert "next step: wait for 21: check_replication_lag shows what holds up the applier\n" in text
 
 
 def shared(*readers):
@@ -359,7 +361,7 @@ def test_of_several_heads_none_is_certain_unless_all_are(look):
 
 @pytest.mark.parametrize(("changes", "says"), [
     ({"modified": 2_000_000}, "let 21 commit: KILL first rolls 2,000,000 rows back, locked as long\n"),
-    ({"trx_state": "ROLLING BACK"}, " - wait for the rollback: KILL does not help | "),
+    ({"trx_state": "ROLLING BACK"}, " - wait for the rollback of 21: KILL does not help | "),
 ])  # fmt: skip
 def test_of_several_heads_the_one_that_is_not_just_killed_comes_first(look, changes, says):
     server = shared(20, 21)
@@ -372,7 +374,7 @@ def test_of_several_heads_the_rollback_of_one_is_waited_for(look):
     server = shared(20, 21)
     server.transactions[0] |= {"process": 0, "trx_state": "ROLLING BACK"}
     text = look(server)[1]
-    assert " - wait for the rollback | " in text
+    assert " - wait for the rollback of the transaction without a connection | " in text
 
 
 def test_all_of_many_heads_are_named_below(look):
@@ -400,7 +402,7 @@ def test_of_several_backups_one_is_let_end_first(look):
 
 
 @pytest.mark.parametrize(("changes", "says"), [
-    ({"process": 0}, " - end it by XA where it began | "),
+    ({"process": 0}, " - end the XA transaction by XA where it began | "),
     ({"modified": 2_000_000}, " - check 21, then let 21 commit | "),
 ])  # fmt: skip
 def test_of_suspects_with_another_whose_holding_is_proven_each_has_its_own_step(look, changes, says):

@@ -214,8 +214,10 @@ def asides(snapshot: Snapshot) -> Iterator[Fault]:
     if why := snapshot.interval.why:
         yield Fault(State.OK, f"what the host has counted is known from the next run on: {why}")
     if (seconds := snapshot.interval.seconds) > _LONG:
-        since = f"averages over {say_duration(seconds)}, since the last run"
-        yield Fault(State.OK, f"{since}: --sample 5s shows what happens now")
+        since = "" if snapshot.interval.again else ", since the last run"
+        yield Fault(
+            State.OK, f"averages over {say_duration(seconds)}{since}: --sample 5s shows what happens now"
+        )
     ours = len(os.sched_getaffinity(0))
     if 0 < ours < snapshot.processors:
         every = f"all {snapshot.processors} processors of the host"

@@ -92,7 +92,7 @@ def advice(found: Found, head: Head) -> str:
     if head.beside:
         return _for_all(found, head)
     if head.process and head.process.command == "Killed":
-        return words.WAIT_FOR_ROLLBACK
+        return words.wait_for_rollback()
     is_known = head.is_proven and head.process
     if head.connection and not is_known and not (head.process and not head.process.is_client):
         said = _end(found, head)
@@ -112,9 +112,9 @@ def advice(found: Found, head: Head) -> str:
     return said.partition(", or ")[0] if in_short else said
 
 
-def _end(found: Found, head: Head, by: str = "") -> str:
-    """Give how a head is made to let go, or why it must not be ended, as ``transactions.end``."""
-    return transactions.end(found, head.connection, head.process, head.transaction, by)
+def _end(found: Found, head: Head, by: str = "", *, named: bool = False) -> str:
+    """Return how a head is made to let go, or why it must not be ended, as ``transactions.end``."""
+    return transactions.end(found, head.connection, head.process, head.transaction, by, named=named)
 
 
 def _is_backup(head: Head) -> bool:
@@ -156,18 +156,11 @@ def _ends_by_kill(found: Found, one: Head) -> bool:
 
 def _not_just_killed(found: Found, one: Head) -> str:
     """Return what is to be done about one of several that a plain KILL is wrong for; "": it is right."""
-    number = one.connection
-    if not (one.process and one.process.is_client):
-        said = advice(found, one._replace(beside=()))
-    elif _is_backup(one):
-        said = words.release_backup(number)
-    else:
-        said = _end(found, one)
+    number, is_client = one.connection, one.process and one.process.is_client
+    said = words.release_backup(number) if is_client and _is_backup(one) else _end(found, one, named=True)
     if said.startswith("KILL "):
-        return ""
-    if one.process and one.process.is_client and not one.is_proven:
-        return f"check {number}, then {said}"
-    return said
+        return "" if one.process else f"check {number}, then KILL {number}"
+    return f"check {number}, then {said}" if is_client and not one.is_proven else said
 
 
 def _ids(head: Head) -> list[str]:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.processes import Process
 
 WORTH_TELLING = 1000  # rows that a KILL rolls back
-_APPLIES = "wait: check_replication_lag shows what holds up the applier"
-_OWN = "wait: it is a thread of the server"
+_APPLIES = "check_replication_lag shows what holds up the applier"
+_OWN = "it is a thread of the server"
 _DISK = "see what keeps the disk busy (check_host)"
 _TOOLS = ("dump", "backup")  # in names of programs
 _STATEMENT = 200  # bytes of a statement on a line
@@ -38,17 +38,28 @@ def subject(connection: int, process: Process | None, transaction: Transaction |
 
 
 def end(
-    found: Found, connection: int, process: Process | None, transaction: Transaction | None, by: str = ""
+    found: Found,
+    connection: int,
+    process: Process | None,
+    transaction: Transaction | None,
+    by: str = "",
+    *,
+    named: bool = False,
 ) -> str:
-    """Give how a connection is made to let go, or why it must not be ended; ``by`` is how it does itself."""
+    """Return how a connection is made to let go, or why it must not be ended; ``by`` is how it does itself.
+
+    ``named``: the sentence names it, as several are spoken of.
+    """
+    who = str(connection or "the transaction without a connection") if named else ""
     if transaction and transaction.rolls_back:
-        return words.WAIT_FOR_ROLLBACK
+        return words.wait_for_rollback(who)
     if not connection:
-        return words.END_DETACHED.partition(" (")[0] if transaction else "see which of them XA RECOVER lists"
+        return words.end_detached(named=named) if transaction else "see which of them XA RECOVER lists"
     if words.commits(process):
         return _DISK
     if process and not process.is_client:
-        return _APPLIES if process.applies else _OWN
+        why = _APPLIES if process.applies else _OWN
+        return f"wait for {who}: {why}" if who else f"wait: {why}"
     return _of_client(found, connection, process, transaction, by)
 
 

@@ -62,7 +62,11 @@ USER_LOCKS = Statement(  # GET_LOCK()
     PERFORMANCE_SCHEMA,
 )
 USED_LOCK = Statement("SELECT IS_USED_LOCK(%s) AS process")  # needs no privilege
-_GET_LOCK = re.compile(r"""(?i)\bGET_LOCK\s*\(\s*(?:'([^'\\]+)'|"([^"\\]+)")\s*,""")
+# A statement that is nothing but one GET_LOCK(): of a longer one, what it waits for is not known.
+_GET_LOCK = re.compile(
+    r"""(?i)\s*(?:SELECT|DO)\s+GET_LOCK\s*\(\s*(?:'([^'\\]+)'|"([^"\\]+)")\s*,\s*[-\d.]+\s*\)(?:\s+(?:AS\s+)?\w+)?\s*"""
+)
+_CUT = 100  # characters, from which on SHOW PROCESSLIST has cut a statement
 _MOST_NAMES = 10  # of user locks whose holders are asked for
 PLUGIN_LOCKS = Statement(  # MariaDB, where INSTALL SONAME 'metadata_lock_info' was run
     "SELECT LOCK_TYPE AS type, TABLE_SCHEMA AS base, TABLE_NAME AS name, LOCK_MODE AS lock_type,"
@@ -164,10 +168,9 @@ def user_locks(asking: Asking, waiting: Iterable[Process]) -> tuple[Lock, ...]:
 
 
 def _name_of_user_lock(statement: str) -> str:
-    """Read the name that a statement has as a literal in its only GET_LOCK(); "": it has none, or several."""
-    found = _GET_LOCK.findall(statement)
-    is_only = len(found) == 1 and len(re.findall(r"(?i)\bGET_LOCK\b", statement)) == 1
-    return "".join(found[0]) if is_only else ""
+    """Read the name from a statement that is nothing but one GET_LOCK() with a literal; "": it is another."""
+    found = _GET_LOCK.fullmatch(statement) if len(statement) < _CUT else None
+    return found[1] or found[2] if found else ""
 
 
 def schema_locks(asking: Asking) -> tuple[Lock, ...]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 # The text before the bracket is never cut: it has that, too.
 DETACHED = "a transaction that no connection has (prepared by XA)"
 END_DETACHED = "end it by XA where it began (XA RECOVER, XA COMMIT or ROLLBACK): here or on the source"
-WAIT_FOR_ROLLBACK = "wait for the rollback: KILL does not help"
 
 GLOBAL_READ_LOCK = "global read lock"  # of FLUSH TABLES WITH READ LOCK
 BACKUP_LOCK = "backup lock"  # of LOCK INSTANCE FOR BACKUP, and of MariaDB's BACKUP STAGE
@@ -92,6 +91,16 @@ def release(connection: int, by: str, modified: int, where: str = "") -> str:
         return f"let {connection} {by}: KILL first rolls {say_count(modified)} rows back, locked as long"
     rolls = f" (rolls {plural(modified, 'row')} back)" if modified else ""
     return f"KILL {connection}{where}{rolls}, or let it {by}"
+
+
+def wait_for_rollback(who: str = "") -> str:
+    """Return what to do while a transaction is rolled back; ``who`` names it."""
+    return f"wait for the rollback{f' of {who}' if who else ''}: KILL does not help"
+
+
+def end_detached(*, named: bool = False) -> str:
+    """Return in short how what XA has prepared is ended; ``named``: it has not been spoken of."""
+    return f"end {'the XA transaction' if named else 'it'} by XA where it began"
 
 
 def end_prepared(connection: int) -> str:

@@ -290,7 +290,7 @@ def _row_held(case: Case, holds: Transaction, *, proven: bool) -> tuple[str, str
         return f"{words.DETACHED}, {say_duration(holds.age)} old", words.END_DETACHED
     said = f"connection {case.who(holds.process)}"
     if holds.rolls_back:
-        return f"{said}, which rolls back", words.WAIT_FOR_ROLLBACK
+        return f"{said}, which rolls back", words.wait_for_rollback()
     does = words.doing(case.signals.processes.get(holds.process)) or f"open for {say_duration(holds.age)}"
     check = words.check_first(holds.process, ON)
     return f"{said}, {does}", case.release(holds.process, "commit") if proven else check
