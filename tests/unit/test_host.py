@@ -82,6 +82,12 @@ def test_averages_over_a_long_pause_are_not_shown_as_what_happens_now(looked):
     assert "[OK] averages over 9 h, since the last run: --sample 5s shows what happens now" in text
 
 
+def test_a_second_run_by_hand_shows_the_long_averages_again(look, looked, host):
+    looked(cpu={"user": 24}, seconds=9 * 3600)
+    host.later(5, {"user": 1})
+    assert "[OK] averages over 9 h: --sample 5s shows what happens now" in look()[1]
+
+
 def test_what_the_sentence_leaves_out_is_told_with_v(look, looked, host):
     looked(cpu={"user": 24, "system": 12, "iowait": 6})
     host.later(60, {"user": 24, "system": 12, "iowait": 6})

@@ -205,6 +205,24 @@ def test_a_user_lock_that_no_table_shows_is_asked_for_by_its_name(look, version,
     assert says in text, text
 
 
+def test_the_holders_of_several_user_locks_are_asked_for_and_other_locks_have_suspects_beside(look):
+    """MariaDB: that user locks have holders says nothing of who has the lock of a table."""
+    server = Locked("MariaDB 10.11")
+    user_lock(server, 90)
+    server.locks, server.used_locks = [], {"job": HEAD, "mail": 24}
+    server.listed += [
+        row(24, "report", "Sleep", 240),
+        row(25, "app", "Query", 80, "User lock", "SELECT GET_LOCK('mail', 500)"),
+        row(26, "batch", "Sleep", 300),
+        row(27, "app", "Query", 95, MDL, "ALTER TABLE shop.orders ADD x INT"),
+    ]
+    server.transactions = [trx(26, 301)]
+    text = look(server, "--user-lock-warning", "10")[1]
+    assert "connection 22 report@app1 blocks 1 other" in text
+    assert "connection 24 report@app1 blocks 1 other" in text
+    assert "connection 26 batch@app1 probably blocks 1 other" in text
+
+
 def test_a_circle_of_locks_of_several_kinds_has_no_head_and_any_of_it_may_be_ended(look):
     server = Locked()
     user_lock(server, 45)

@@ -535,6 +535,7 @@ def test_who_works_is_not_prepared(look, of_mariadb):
     text = look(of_mariadb)[1]
     assert "KILL 22" in text
     assert "XA RECOVER" not in text
+    assert "XA RECOVER" not in of_mariadb.asked
 
 
 def test_one_of_several_that_may_be_prepared_is_looked_at_first(look, of_mariadb):
