@@ -162,6 +162,20 @@ def test_what_operators_type_is_found_in_the_short_list(words):
     assert re.search(rf"^\| \[[^]]*{re.escape(words)}", table, re.MULTILINE | re.IGNORECASE)
 
 
+@pytest.mark.parametrize(
+    ("page", "sentence"),
+    [
+        (ROOT / "README.md", r"by default UNKNOWN, but CRITICAL for ([^.]+)\."),
+        (DOCS / "output.md", r"by default UNKNOWN, but CRITICAL\s+for ([^.,]+),"),
+    ],
+)
+def test_pages_name_the_plugins_that_are_critical_if_the_server_does_not_answer(page, sentence, plugins):
+    defaults = {name: plugin.parser.get_default("unreachable") for name, plugin in plugins.items()}
+    assert set(defaults.values()) == {"unknown", "critical"}
+    named = re.findall(r"`(check_\w+)`", re.search(sentence, page.read_text())[1])
+    assert sorted(named) == [name for name, state in defaults.items() if state == "critical"]
+
+
 def test_commands_are_found_in_the_pages(plugins):
     found = {words[0] for page in PAGES for words in commands(page.read_text())}
     assert found == plugins.keys()

@@ -59,10 +59,39 @@ def test_the_script_writes_state_and_numbers_for_node_exporter(tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which("jq"), reason="needs jq")
-def test_a_check_that_fails_leaves_the_old_file(tmp_path):
-    """So its age shows that the check does not run any more."""
-    old = tmp_path / "stallwatch-log4.prom"
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["/usr/lib/stallwatch/bin/check_that_is_missing"],
+        ["sh", "-c", "kill -9 $$"],
+        ["sh", "-c", """printf '{"state": "OK", "findings": ['; kill -9 $$"""],
+        ["echo", "no module"],
+        ["true"],
+    ],
+)
+@pytest.mark.parametrize("old", ['stallwatch_state{service="log4",target="db1"} 0\n', None])
+def test_a_check_that_cannot_run_is_unknown_for_node_exporter(tmp_path, command, old):
+    """An empty file with a new date would alert nobody."""
+    file = tmp_path / "stallwatch-log4.prom"
+    if old:
+        file.write_text(old)
+    textfile(tmp_path, *command)
+    assert file.read_text() == 'stallwatch_state{service="log4",target=""} 3\n'
+    assert not file.with_suffix(".prom.new").exists()
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="needs jq")
+def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):
+    """So its age shows that the script does not work any more."""
+    old, new = tmp_path / "stallwatch-log4.prom", tmp_path / "stallwatch-log4.prom.new"
     old.write_text("old")
-    ran = textfile(tmp_path, "echo", "no module")
+    new.symlink_to("/dev/full")
+    ran = textfile(tmp_path, "true")
     assert ran.returncode != 0
     assert old.read_text() == "old"
+    assert not new.is_symlink()
+
+
+def test_the_rules_of_the_page_alert_on_what_the_script_writes():
+    assert re.search(r"expr: stallwatch_state == 3$", PAGE, re.MULTILINE)
+    assert re.search(r"expr: time\(\) - node_textfile_mtime_seconds\{", PAGE)
