@@ -914,6 +914,39 @@ def test_a_sum_is_known_once_it_was_too_large_for_one_pool(check, jvm):
     )
 
 
+def _restarts(jvm):
+    jvm.restart()
+
+
+def _fails_over(jvm):
+    """Let another JVM answer, which has run for longer."""
+    jvm.told[RUNTIME]["StartTime"] -= 1
+
+
+def _is_upgraded_unseen(jvm):
+    """To Kafka 4.2, where the JVM does not show when it started."""
+    jvm.bean(HANDLERS.format("BrokerRequestHandler"), OneMinuteRate=0.7)
+
+
+@pytest.mark.parametrize(
+    ("happens", "clocked"), [(_restarts, True), (_fails_over, True), (_is_upgraded_unseen, False)]
+)
+def test_that_a_number_was_a_sum_does_not_count_for_another_jvm(check, jvm, clock, happens, clocked):
+    name = HANDLERS.format("RequestHandler")
+    if not clocked:
+        del jvm.told[RUNTIME]
+    jvm.bean(name, OneMinuteRate=1.9)
+    assert check.line() == (0, "OK - 1 pool, RequestHandler idle at least 90 % of the time")
+    happens(jvm)
+    jvm.bean(name, OneMinuteRate=0.62)
+    for _ in range(2):
+        if clocked:
+            jvm.later(60)
+        clock.later(60)
+        status, line = check.line()
+        assert (status, line.rpartition(", ")[2]) == (0, "RequestHandler idle 62 % of the time")
+
+
 def test_a_broker_or_a_controller_alone_shows_no_sum(check, jvm):
     jvm.bean(HANDLERS.format("RequestHandler"), OneMinuteRate=1.0)
     assert check.line() == (0, "OK - 1 pool, RequestHandler idle 100 % of the time")

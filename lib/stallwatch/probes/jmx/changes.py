@@ -39,6 +39,8 @@ class Changes:
 
     ``seconds`` lie between this look and the one that it is compared with; 0 if there is none, as of a JVM
     that has started anew since.
+    ``restarted`` is whether it is another start of the JVM, or another JVM, than at the last look: the start
+    may be the earlier one (a failover of the address, a clock that was set back).
     ``restarted_for`` is how many seconds the JVM has run, if it was started since the last look.
     """
 
@@ -48,14 +50,14 @@ class Changes:
         self._start, self._clock = _clock(reader)
         self._last = _remembered(memory)
         before = memory.get("start")
-        self._restarted = self._last is not None and before != self._start
+        self.restarted = self._last is not None and before != self._start
         is_newer = self._start is not None and isinstance(before, int | float) and self._start > before
         self.restarted_for: float | None = self._clock if is_newer else None
         self._passed = self._clock - self._last.at if self._last else 0
-        self._again = self._last is not None and not self._restarted and 0 <= self._passed < _LEAST
+        self._again = self._last is not None and not self.restarted and 0 <= self._passed < _LEAST
         self._compared = _remembered(memory.get("before")) if self._again else self._last
         self.seconds: float = 0
-        if self._compared and not self._restarted:
+        if self._compared and not self.restarted:
             self.seconds = self._clock - self._compared.at
 
     def last(self, key: str) -> Any:
@@ -87,7 +89,7 @@ class Changes:
         """Return the numbers of the look that this one can be compared with; raises NoIntervalError."""
         if not self._last:
             raise NoIntervalError("this is the first look")
-        if self._restarted:
+        if self.restarted:
             raise NoIntervalError("the JVM has restarted since the last look")
         if not self._compared:
             raise NoIntervalError(f"only {say_duration(self._passed)} have passed since the first look")
@@ -101,7 +103,7 @@ class Changes:
             return
         self._memory.clear()
         self._memory.update(start=self._start, at=self._clock, numbers=self._now)
-        if self._last and not self._restarted:
+        if self._last and not self.restarted:
             self._memory["before"] = self._last._asdict()
 
 

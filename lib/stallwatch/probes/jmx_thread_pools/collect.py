@@ -71,7 +71,7 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
     again = second if isinstance(second, dict) else {}
     had, changes = memory.get(_POOLS), Changes(memory, reader)
     uptime = _uptime(reader)
-    settled = [_settled(pool, uptime, changes, summed=_is_sum(pool, server)) for pool in pools]
+    settled = [_settled(pool, uptime, shares=_shares(pool, server, changes)) for pool in pools]
     observed = [
         _observation(pool, changes, uptime)._replace(
             second=again.get(pool.key), unsettled=before.idle is not None and pool.idle is None
@@ -191,27 +191,31 @@ def _uptime(reader: Reader) -> float | None:
     return None
 
 
-def _is_sum(pool: Pool, server: Server) -> bool:
-    """Whether the idle time of a pool is that of two, by the other MBeans that there are."""
+def _shares(pool: Pool, server: Server, changes: Changes) -> bool:
+    """Whether the idle time of a pool is that of two, added up.
+
+    That is known by other MBeans, or once the sum was too large for one pool, until the JVM restarts.
+    """
     family = pool.family
-    if pool.idle is None or pool.name != family.sums:
+    if pool.idle is None:
         return False
-    return all(server.names(name) for name in family.sums_with) and not server.names(family.sums_without)
+    key = f"{'/'.join(pool.key)} of two"
+    shares = pool.idle > _OF_ONE
+    if not shares and pool.name == family.sums:
+        was = not changes.restarted and changes.last(key) == 1
+        shares = was or all(server.names(name) for name in family.sums_with)
+        shares = shares and not server.names(family.sums_without)
+    changes.note(key, int(shares))
+    return shares
 
 
-def _settled(pool: Pool, uptime: float | None, changes: Changes, *, summed: bool) -> Pool:
+def _settled(pool: Pool, uptime: float | None, *, shares: bool) -> Pool:
     """Take an average that is younger than what it is over for not known; nobody is idle twice.
 
     Where two share a number (see families), the busier one is idle for what exceeds 1, at least, as the other
-    one may be idle all the time; and for half of the sum, at most. That they do is known by other MBeans
-    (``summed``), or once the sum was too large for one of them.
+    one may be idle all the time; and for half of the sum, at most.
     """
-    if pool.idle is None:
-        return pool
-    key = f"{'/'.join(pool.key)} of two"
-    shares = summed or pool.idle > _OF_ONE or (changes.restarted_for is None and changes.last(key) == 1)
-    changes.note(key, int(shares))
-    if uptime is not None and uptime < pool.family.settles:
+    if pool.idle is None or (uptime is not None and uptime < pool.family.settles):
         return pool._replace(idle=None)
     if not shares:
         return pool._replace(idle=min(pool.idle, 1))
