@@ -2,12 +2,14 @@
 
 import json
 import re
+import ssl
 import threading
 import time
 from types import SimpleNamespace
 
 import loopback
 import pytest
+from asking_server import certificate
 from http_server import answer, serving
 from stallwatch import withheld
 from stallwatch.frame.deadline import Deadline
@@ -430,6 +432,48 @@ def test_a_port_without_tls_that_waits_for_more_is_named():
     where = "{}:{}".format(*asked.place)
     assert error.value.what == f"{where} speaks HTTP without TLS"
     assert error.value.advice == f"use -U http://{where}/jolokia"
+
+
+def test_a_port_without_tls_is_named_long_before_the_time_is_up():
+    deadline = Deadline(60)
+    with serving(lambda *_: answer(b"", "404 Not Found")) as asked:
+        target = jmx.Target(*asked.place, JOLOKIA, via="jolokia", tls=jmx.Tls(wanted=True))
+        with pytest.raises(jmx.UnreachableError, match="speaks HTTP without TLS"):
+            jmx.connect(target, deadline)
+    assert deadline.left() > 30
+
+
+def test_a_port_that_is_silent_in_the_handshake_may_be_a_jvm_that_hangs():
+    with (
+        loopback.serving(lambda _connection, _number, ended: ended.wait()) as (host, port),
+        pytest.raises(jmx.UnreachableError) as error,
+    ):
+        connect(SimpleNamespace(place=(host, port)), seconds=2, tls=jmx.Tls(wanted=True))
+    assert error.value.what == f"{host}:{port} has not answered within 2 s: TLS handshake"
+    assert error.value.advice.startswith("check whether the JVM is stopped, in a long garbage collection")
+    assert "http://" not in error.value.advice
+
+
+def test_a_tls_handshake_that_is_slow_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(http, "_HANDSHAKE", 0.2)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate(tmp_path, "slow"))
+    probed = threading.Event()
+
+    def play(connection, number, _):
+        if number:  # whether it speaks HTTP
+            probed.set()
+            return
+        assert probed.wait(60)
+        with context.wrap_socket(connection, server_side=True) as peer:
+            if b'"version"' in peer.recv(65536) + peer.recv(65536):  # head and body
+                peer.sendall(answer([VERSION]))
+
+    with loopback.serving(play) as place:
+        asked = SimpleNamespace(place=place)
+        with connect(asked, seconds=60, tls=jmx.Tls(wanted=True, insecure=True)) as server:
+            assert server.where == "{}:{}".format(*place)
+    assert probed.is_set()
 
 
 def test_rmi_names_an_http_port_that_waits_for_more():

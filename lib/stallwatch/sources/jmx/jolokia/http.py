@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from binascii import b2a_base64
 from contextlib import contextmanager
 from http.client import (
@@ -25,6 +26,7 @@ from stallwatch.sources.encrypted import EncryptedSocket
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.sources.jmx.wire import LostError, SilentError, connected
 from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
     import ssl
@@ -46,6 +48,8 @@ _NO_POST = (405, 501)  # of a server that only sends pages
 _PORT = "check the port: Jolokia's is usually 8778, never the JMX port"
 _BETWEEN = "check whether the JVM restarts, and for a proxy in between"  # where Jolokia has answered before
 _NO_TLS = "use http:// (no --tls) if the agent has no TLS, or check the port"
+_SILENT = "check whether the JVM is stopped, in a long garbage collection, or swapping; or the port"
+_HANDSHAKE = 1.0  # seconds for a TLS handshake, before it is tried whether the port speaks HTTP without TLS
 _PATH = "use Jolokia's own URL with -U, such as http://HOST:PORT/actuator/jolokia"
 
 
@@ -223,22 +227,39 @@ class Agent:
         plain = connected(self._target.host, self._target.port, deadline.left, "Jolokia")
         peer = _EndsInTime(fileno=plain.detach())
         try:
-            if not self._target.tls.wanted:
+            if self._target.tls.wanted:
+                peer = self._in_tls(peer)
+                self._shake_hands(peer, deadline)
+            else:
                 self._may_be_read(peer)
-                peer.deadline = deadline
-                return peer
-            _end_in_time(peer, deadline)
-            found = self._context().wrap_socket(peer, server_hostname=self._target.host)
-        except TimeoutError:  # Java's own server reads on: it takes that for a request
-            peer.close()
-            what = f"{self.where} has not answered in TLS"
-            raise self._other_scheme() or UnreachableError(what, _NO_TLS) from None
         except BaseException:
             peer.close()
             raise
+        peer.deadline = deadline
+        return peer
+
+    def _in_tls(self, peer: _EndsInTime) -> _EndsInTimeInTls:
+        host = self._target.host
+        found = self._context().wrap_socket(peer, server_hostname=host, do_handshake_on_connect=False)
         assert isinstance(found, _EndsInTimeInTls)  # noqa: S101 - the context makes no other
-        found.deadline = deadline
         return found
+
+    def _shake_hands(self, peer: _EndsInTimeInTls, deadline: Deadline) -> None:
+        """Begin TLS. Java's own server without TLS stays silent: it reads on, as of a request."""
+        begun = time.monotonic()
+        try:
+            _end_in_time(peer, deadline.part(_HANDSHAKE))
+            return peer.do_handshake()
+        except TimeoutError:
+            if other := self._other_scheme():
+                raise other from None
+        try:
+            _end_in_time(peer, deadline)
+            return peer.do_handshake()
+        except TimeoutError:
+            within = waited(time.monotonic() - begun, self._deadline)
+            what = f"{self.where} has not answered within {within}: TLS handshake"
+            raise UnreachableError(what, _SILENT) from None
 
     def _may_be_read(self, peer: socket) -> None:
         """See that the password, if there is one, does not leave this host for everybody to read."""
@@ -312,6 +333,11 @@ class Agent:
             return UnreachableError(what, "use -u and --password-file")
         advice = "check the user and the password of its agent"
         return UnreachableError(f"{where} denied access to the user {user} ({status})", advice)
+
+
+def waited(seconds: float, deadline: Deadline) -> str:
+    """Write how long nothing came: the whole time of the run, if it was most of that."""
+    return say_duration(deadline.seconds if seconds > deadline.seconds / 2 else round(seconds, 1))
 
 
 def forbidden(where: str, why: str) -> UnreachableError:

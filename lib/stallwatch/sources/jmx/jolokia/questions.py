@@ -9,7 +9,7 @@ import time
 from stallwatch import withheld
 from stallwatch.line import shorten
 from stallwatch.sources.jmx.errors import UnreachableError, UnreadableError
-from stallwatch.sources.jmx.jolokia.http import Agent, TooLongError, not_json
+from stallwatch.sources.jmx.jolokia.http import Agent, TooLongError, not_json, waited
 from stallwatch.sources.jmx.jolokia.values import SpoiledError, parsed
 from stallwatch.sources.jmx.wire import SilentError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -109,8 +109,8 @@ class Asking:
             answers = self._answers(questions, alone=len(questions) == 1 and not part)
         except SilentError:
             if part or len(questions) == 1:
-                waited = say_duration(time.monotonic() - begun)
-                return [UnreadableError(f"no answer within {waited}") for _ in questions]
+                within = say_duration(time.monotonic() - begun)
+                return [UnreadableError(f"no answer within {within}") for _ in questions]
         except (SpoiledError, TooLongError) as error:
             if len(questions) == 1:
                 long = isinstance(error, TooLongError)
@@ -175,11 +175,10 @@ class Asking:
             other.close()
         return True
 
-    def _silent(self, questions: Sequence[Question], waited: float) -> UnreachableError:
+    def _silent(self, questions: Sequence[Question], seconds: float) -> UnreachableError:
         first = " of ".join(filter(None, (questions[0].attribute, questions[0].name)))
         more = f" and {len(questions) - 1} more" if len(questions) > 1 else ""
-        whole = self._deadline.seconds
-        within = say_duration(whole if waited > whole / 2 else round(waited, 1))
+        within = waited(seconds, self._deadline)
         return UnreachableError(
             f"{self.where} has not answered within {within}: asked for {first}{more}", _SLOW
         )
