@@ -686,6 +686,9 @@ advice = "call the branch"
 """
 
 
+NEEDS = "needs one of active, pending, blocked, total_blocked or idle"
+
+
 @pytest.fixture
 def own(check, tmp_path):
     """Run the plugin with such a file."""
@@ -724,7 +727,15 @@ def test_a_pool_of_a_site_s_own_may_be_a_single_mbean(own, jvm):
         ("[[pool]]\nactve = 'A'", "[[pool]] 1: unknown key actve (known: name, object, why, "),
         ("[[pool]]\nserves = 'A'", "[[pool]] 1: serves must be true or false"),
         ("[[pool]]\nname = 'A'\nactive = 'B'", "[[pool]] 1: object is missing"),
-        ("[[pool]]\nname = 'A'\nobject = 'a:b=c'", "[[pool]] 1: an attribute is missing: one of active, "),
+        ("[[pool]]\nname = 'A'\nobject = 'a:b=c'", f"[[pool]] 1: {NEEDS}"),
+        *(
+            (f"[[pool]]\nname = 'A'\nobject = 'a:b=c'\n{number} = 'B'", f"[[pool]] 1: {NEEDS}")
+            for number in ("size", "maximum", "core", "completed", "low", "spare")
+        ),
+        (
+            f"{OWN}\n[[pool]]\nname = 'A'\nobject = 'a:b=c'\nsize = 'B'\ncompleted = 'C'",
+            f"[[pool]] 2: {NEEDS}",
+        ),
         (f"{OWN}\n[[pool]]\nname = 'A'\nobject = 'a'\nactive = 'B'", "[[pool]] 2: "),
         (
             "[[pool]]\nname = 'A'\nobject = '{pool}:a=b'\nactive = 'B'",
@@ -738,6 +749,13 @@ def test_what_is_wrong_in_a_site_s_file_is_said(own, tmp_path, text, said):
     status, line = own(text)
     assert status == 3
     assert line.startswith(f"UNKNOWN - --pools {tmp_path}/pools.toml: {said}")
+
+
+@pytest.mark.parametrize("number", ["active", "pending", "blocked", "total_blocked", "idle"])
+def test_one_number_that_shows_how_a_pool_is_is_enough(own, jvm, number):
+    jvm.bean("shop:type=Till", Number=0.5)
+    text = f"[[pool]]\nname = 'A'\nobject = 'shop:type=Till'\n{number} = 'Number'"
+    assert own(text, "-w", "1")[1].startswith("OK - 1 pool")
 
 
 def test_a_file_of_pools_that_is_not_there_is_said(check):
@@ -1060,6 +1078,7 @@ CONNECTOR = "a Tomcat connector with a shared Executor or virtual threads has no
     [
         ('Catalina:type=ThreadPool,name="http-nio-8080"', {"maxThreads": 200, "currentThreadsBusy": -1}, "http-nio-8080", [f"  {CONNECTOR}"]),
         ("com.zaxxer.hikari:type=PoolConfig (db)", {"MaximumPoolSize": 10}, "db", []),
+        ("org.eclipse.jetty.util.thread:type=queuedthreadpool,id=0", {"maxThreads": 8, "lowOnThreads": True}, "queuedthreadpool-0", []),
     ],
 )  # fmt: skip
 def test_a_pool_of_which_only_the_size_is_known_is_not_watched(check, jvm, bean, numbers, name, more):

@@ -11,7 +11,7 @@ from stallwatch.history.delta import NoIntervalError
 from stallwatch.probes.jmx.changes import CLOCK, Changes
 from stallwatch.probes.jmx.reader import Reader
 from stallwatch.probes.jmx_thread_pools.diagnosis import waits
-from stallwatch.probes.jmx_thread_pools.model import Observation, Pool
+from stallwatch.probes.jmx_thread_pools.model import NO_USE, Observation, Pool
 from stallwatch.probes.jmx_thread_pools.standstill import standstill
 from stallwatch.sources.jmx.errors import JmxError, NoSuchAttributeError, NoSuchBeanError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -39,9 +39,6 @@ _ALTERNATIVES = 2  # names that an attribute may have
 _AGAIN = 1.0  # seconds to the second look at a pool in which somebody waits: what lasts less heals itself
 _LARGEST = 2**63 - 1  # Java's largest long; a BigInteger can be more, and no pool
 _OF_ONE = 1.5  # share of time: a single one's is about 1 at most
-# What shows nothing of how a pool is: its bounds, and tasks that another pool may have completed, as those of
-# a Tomcat connector with a shared Executor.
-_NO_USE = frozenset({"maximum", "core", "size", "spare", "completed"})
 _POOLS = "pools"  # beside what Changes keeps in the memory
 
 
@@ -126,7 +123,7 @@ def read(
     pools = [
         _counted(families[family], name, values)
         for (family, name), values in numbers.items()
-        if values.keys() - _NO_USE
+        if values.keys() - NO_USE
     ]
     spent = say_duration(time.monotonic() - begun)
     trace(f"read {len(wanted)} numbers of {len(pools)} pools in {spent}")

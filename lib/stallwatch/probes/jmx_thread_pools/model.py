@@ -13,6 +13,9 @@ NUMBERS = (
     "active", "size", "maximum", "core", "pending", "blocked", "total_blocked", "completed", "idle", "low",
     "spare",
 )  # fmt: skip
+# What does not show alone how a pool is: bounds, that it is low on threads, and tasks that another pool may
+# have completed, as those of a Tomcat connector with a shared Executor.
+NO_USE = frozenset({"size", "maximum", "core", "completed", "low", "spare"})
 # Whose thresholds judge what lasts.
 LASTING = {name: f"{name} that lasts" for name in ("blocked", "busy", "pending", "idle")}
 # Whose thresholds judge waiting for a connection that is over a second later: the pool works as it should.

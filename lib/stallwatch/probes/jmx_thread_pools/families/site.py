@@ -6,7 +6,7 @@ Each ``[[pool]]`` sets in which MBeans such pools are, and which of their attrib
 from __future__ import annotations
 
 from stallwatch.probes.jmx_thread_pools.families.form import Bean, Family, Meaning
-from stallwatch.probes.jmx_thread_pools.model import NUMBERS
+from stallwatch.probes.jmx_thread_pools.model import NO_USE, NUMBERS
 from stallwatch.sources.jmx.object_name import ObjectName
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError, UnusableFileError
@@ -62,8 +62,9 @@ def _family(entry: dict[str, Any]) -> Family:
     numbers = {key: value for key, value in entry.items() if key in NUMBERS}
     if missing := [key for key in ("name", "object") if key not in entry]:
         raise NotUnderstoodError(f"{missing[0]} is missing")
-    if not numbers:
-        raise NotUnderstoodError(f"an attribute is missing: one of {listed(NUMBERS, len(NUMBERS), 'or')}")
+    if not numbers.keys() - NO_USE:
+        useful = [name for name in NUMBERS if name not in NO_USE]
+        raise NotUnderstoodError(f"needs one of {listed(useful, len(useful), 'or')}")
     domain, properties = _places(entry["object"])
     name = ObjectName.parse(f"{domain}:{properties.replace('{pool}', '*').replace('...', '*')}")
     lent = entry.get("lends", "")
