@@ -49,6 +49,7 @@ def test_help_fits_80_columns_and_ends_with_examples(said):
         ((), "what is to be read? Give -O OBJECT -A ATTRIBUTE; --list shows all"),
         (("-O", "a:b=c", "-A", "X"), "which JVM? Give its host with -H and JMX port with -P, or its URL with -U"),
         (("-O", "a:b=c", "-A", "X", "--unit", "parsec"), "argument --unit: invalid choice: 'parsec' (choose from 'B', 'KiB', 'MiB', 'GiB', 's', 'ms', 'us', 'ns', '%', 'share', 'c')"),
+        (("-O", "a:b=c", "-A", "X", "-w", "@5:1"), 'argument -w/--warning: range "@5:1" starts after it ends: write the smaller number first'),
         (("-O", "a:b=c", "-A", "X", "-c", "9x"), 'argument -c/--critical: range "9x": "9x" is not a plain number (per cent need --of, sizes and times --unit)'),
         (("-P", "1", "-O", "a:b=c", "-A", "X", "--rate", "--no-state"), "--rate needs the state that --no-state leaves alone"),
         (("-P", "1", "-O", "a:b=c", "-A", "X", "--values"), "--values belongs to --list: give that, too"),

@@ -248,11 +248,21 @@ def test_a_missing_option_is_named(check):
         (["--pasword hunter2"], "unknown option --pasword"),
         (["--pasword", "hunter2"], "unknown option --pasword"),
         (["-xhunter2"], "unknown option -x"),
-        (["-v", "hunter2"], "argument 2 belongs to no option"),
+        (["-v", "hunter2"], "argument 2, after -v, belongs to no option"),
+        (["-c", "0", "hunter2"], "argument 3, after -c and its value, belongs to no option"),
+        (["--critical=0", "hunter2"], "argument 2, after --critical and its value, belongs to no option"),
+        (["hunter2"], "argument 1 belongs to no option"),
     ],
 )
 def test_what_may_be_a_mistyped_password_is_not_repeated(check, argv, sentence):
     assert check.run(fine, argv) == (3, f"DEMO UNKNOWN - {sentence}{HINT}")
+
+
+def test_an_unknown_option_is_named_before_a_required_one_that_is_missing(check):
+    check.option("--log", required=True, metavar="FILE", help="the log file")
+    assert check.run(fine, ["--lgo", "x"]) == (3, f"DEMO UNKNOWN - unknown option --lgo{HINT}")
+    assert check.run(fine, ["-v"])[1].startswith("DEMO UNKNOWN - the following arguments are required: --log")
+    assert "--log FILE [OPTION ...]" in check.run(fine, ["--help"])[1]
 
 
 def test_a_range_may_begin_with_a_minus(check):

@@ -176,6 +176,27 @@ def test_pages_name_the_plugins_that_are_critical_if_the_server_does_not_answer(
     assert sorted(named) == [name for name, state in defaults.items() if state == "critical"]
 
 
+def test_examples_of_the_help_can_be_copied(plugins):
+    for name, plugin in plugins.items():
+        lines = "\n".join(plugin.examples).replace("\\\n", "").splitlines()
+        assert lines, name
+        for line in lines:
+            program, *options = shlex.split(line, comments=True)
+            assert program == name, line
+            plugin.parser.parse(options)
+
+
+def test_the_example_of_check_jmx_looks_for_one_address(plugins):
+    from stallwatch.probes.jmx.arguments import parsed
+
+    lines = "\n".join(plugins["check_jmx"].examples).replace("\\\n", "").splitlines()
+    line = next(one for one in lines if "LiveNodes" in one)
+    nodes = parsed(plugins["check_jmx"].parser.parse(shlex.split(line)[1:]).said)[-1].match
+    assert nodes.search("10.0.0.6, 10.0.0.7, 10.0.0.8")
+    for other in ("10.0.0.70", "110.0.0.7", "10.0.0x7"):
+        assert not nodes.search(f"10.0.0.6, {other}")
+
+
 def test_commands_are_found_in_the_pages(plugins):
     found = {words[0] for page in PAGES for words in commands(page.read_text())}
     assert found == plugins.keys()

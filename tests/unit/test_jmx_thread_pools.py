@@ -1284,9 +1284,9 @@ def test_what_was_asked_is_told_with_vvv(check, jvm):
     lines = check("-vvv")[1].splitlines()
     assert lines[-3:-1] == [
         "the domains of db1:7199 are java.lang, org.apache.cassandra.metrics",
-        "6 MBeans match org.apache.cassandra.metrics:type=ThreadPools,*",
+        "org.apache.cassandra.metrics:type=ThreadPools,* matches 6 MBeans",
     ]
-    assert lines[-1].startswith("read 6 numbers of 1 pools in ")
+    assert lines[-1].startswith("read 6 numbers of 1 pool in ")
 
 
 def test_a_name_cannot_break_the_output(check, jvm):

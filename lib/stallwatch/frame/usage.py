@@ -149,15 +149,43 @@ class Parser(ArgumentParser):
 
     def parse(self, arguments: list[str]) -> Namespace:
         """Parse them all. What belongs to no option is not repeated: it may be part of a password."""
-        options, strays = self.parse_known_args(arguments)
+        try:
+            options, strays = self.parse_known_args(arguments)
+        except UsageError:
+            self._refuse_unknown(self._strays(arguments))  # a mistyped name explains what is missing
+            raise
+        self._refuse_unknown(strays)
+        if strays:
+            place = arguments.index(strays[0])
+            self.error(f"argument {place + 1}{self._after(arguments[:place])} belongs to no option")
+        return options
+
+    def _strays(self, arguments: list[str]) -> list[str]:
+        """Return what belongs to no option, also where a required one is missing."""
+        required = [one for one in self._actions if one.required]
+        for one in required:
+            one.required = False
+        try:
+            return self.parse_known_args(arguments)[1]
+        finally:
+            for one in required:
+                one.required = True
+
+    def _refuse_unknown(self, strays: Iterable[str]) -> None:
+        """Name the first option that the plugin does not have."""
         for stray in strays:
             if stray.startswith("--") and stray != "--":
                 self.error(f"unknown option {re.split('[= ]', stray)[0]}")
             if stray.startswith("-") and stray != "--":
                 self.error(f"unknown option {stray[:2]}")
-        if strays:
-            self.error(f"argument {arguments.index(strays[0]) + 1} belongs to no option")
-        return options
+
+    def _after(self, arguments: list[str]) -> str:
+        """Name the last option among these, without its value."""
+        for word in reversed(arguments):
+            name = word.partition("=")[0] if word.startswith("--") else word[:2]
+            if option := self._option_string_actions.get(name):
+                return f", after {name}{' and its value' * (option.nargs != 0)},"
+        return ""
 
 
 class Version(Action):

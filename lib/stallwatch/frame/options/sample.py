@@ -20,6 +20,12 @@ ABOUT = (
     "measure twice in this run, this far apart, without the state file (default: measure since the last run)"
 )
 
+# The help of --confirm.
+CONFIRM = (
+    "report CRITICAL after this many critical runs in a row, WARNING before; with --sample, CRITICAL only "
+    "if this is 1"
+)
+
 
 def add(check: Check, about: str = ABOUT) -> None:
     """Add the option to a check that keeps state: seconds, or None for since the last run."""

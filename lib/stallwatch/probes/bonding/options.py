@@ -61,7 +61,7 @@ check.threshold("link_failures", warning="0", help="failures of a bond's links w
 check.keeps_state()
 check.examples(
     "check_bonding --expect 2 --mode bond0=active-backup --mode bond1=802.3ad",
-    "check_bonding --expect bond0=2 -c 0   one link down is critical",
+    "check_bonding --expect bond0=2 -c 0  # one link down is critical",
 )
 
 

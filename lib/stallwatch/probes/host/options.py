@@ -24,8 +24,7 @@ check.option("--data-dir", action="append", default=[], metavar="DIR",
              help="check the disks below this directory, also below LVM and md; may be given several "
                   "times")  # fmt: skip
 check.option("--confirm", type=count, default=3, metavar="COUNT",
-             help="report CRITICAL after this many runs in a row, WARNING before; with --sample, CRITICAL "
-                  "requires 1")  # fmt: skip
+             help=sample.CONFIRM)  # fmt: skip
 check.threshold(
     "cpu", unit="%", headline=True, warning="95", help="time that processors are busy, average of all"
 )

@@ -132,7 +132,8 @@ def _limits(quantity: Quantity, said: Said) -> dict[str, Range]:
             try:
                 limits[level] = limit(said[level], counted_in)
             except NotUnderstoodError as error:
-                way = "" if quantity.base else " (per cent need --of, sizes and times --unit)"
+                is_suffix = not quantity.base and "is not a plain number" in str(error)
+                way = " (per cent need --of, sizes and times --unit)" if is_suffix else ""
                 raise NotUnderstoodError(f"argument -{level[0]}/--{level}: {error}{way}") from None
     if len(limits) == len(_LEVELS):
         must_be_in_order(**limits)

@@ -107,15 +107,15 @@ check.option("--values", action="store_true", help="list the values, too")
 jmx.add(check)
 check.keeps_state()
 check.examples(
-    "check_jmx -H db1 -P 7199 -O java.lang:type=Memory -A HeapMemoryUsage -K used",
+    "check_jmx -H db1 -P 7199 -O java.lang:type=Memory -A HeapMemoryUsage -K used \\",
     "    --of max --unit B -w 80% -c 90%",
-    "check_jmx -H db1 -P 7199 -O 'java.lang:type=GarbageCollector,name=*'",
+    "check_jmx -H db1 -P 7199 -O 'java.lang:type=GarbageCollector,name=*' \\",
     "    -A CollectionTime --unit ms --rate --aggregate sum -w 50 -c 200",
-    "check_jmx -H db1 -P 7199 -O 'Catalina:type=GlobalRequestProcessor,name=*'",
-    "    -A processingTime --unit ms --per requestCount --delta -w 500ms",
+    "check_jmx -H db1 -P 7199 -O 'Catalina:type=GlobalRequestProcessor,name=*' \\",
+    "    -A processingTime --unit ms --per requestCount --delta -w 500ms \\",
     "    -A errorCount --of requestCount --rate -w 1%",
-    "check_jmx -H db1 -P 7199 -O org.apache.cassandra.db:type=StorageService",
-    "    -A OperationMode --match '^NORMAL$' -A LiveNodes --match 10.0.0.7",
+    "check_jmx -H db1 -P 7199 -O org.apache.cassandra.db:type=StorageService \\",
+    "    -A OperationMode --match '^NORMAL$' -A LiveNodes --match '\\b10\\.0\\.0\\.7\\b'",
     "check_jmx -H db1 -P 7199 --list 'java.lang:*' --values",
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from stallwatch.sources.jmx.errors import JmxError, NoSuchAttributeError
 from stallwatch.sources.jmx.object_name import understood
 from stallwatch.startup import TYPE_CHECKING
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -35,7 +36,7 @@ class Reader:
         pattern = str(asked)
         if pattern not in self._names:
             names = self._names[pattern] = list(understood(self.server.names(pattern)))
-            self._trace(f"{len(names)} MBeans match {pattern}")
+            self._trace(f"{pattern} matches {plural(len(names), 'MBean')}")
             if len(names) > _MANY:
                 self._describe(pattern)
         return self._names[pattern]

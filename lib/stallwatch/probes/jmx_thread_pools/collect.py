@@ -16,6 +16,7 @@ from stallwatch.probes.jmx_thread_pools.standstill import standstill
 from stallwatch.sources.jmx.errors import JmxError, NoSuchAttributeError, NoSuchBeanError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -126,7 +127,7 @@ def read(
         if values.keys() - NO_USE
     ]
     spent = say_duration(time.monotonic() - begun)
-    trace(f"read {len(wanted)} numbers of {len(pools)} pools in {spent}")
+    trace(f"read {plural(len(wanted), 'number')} of {plural(len(pools), 'pool')} in {spent}")
     return Found(pools, unread)
 
 

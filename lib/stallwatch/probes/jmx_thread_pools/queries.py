@@ -9,6 +9,7 @@ from stallwatch.probes.jmx_thread_pools.families import FAMILIES
 from stallwatch.probes.jmx_thread_pools.model import NUMBERS
 from stallwatch.sources.jmx.object_name import understood, unquoted
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -71,7 +72,7 @@ def places(
                 continue
             if query not in names:
                 names[query] = list(understood(server.names(query)))
-                trace(f"{len(names[query])} MBeans match {query}")
+                trace(f"{query} matches {plural(len(names[query]), 'MBean')}")
             taken = {place.pool for place in found.get(family.again, ())}
             places = (place for name in names[query] for place in _in_bean(family, name))
             found[family.name] += [place for place in places if place.pool not in taken]

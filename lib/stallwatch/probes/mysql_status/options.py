@@ -64,7 +64,7 @@ check.option(
 sample.add(check)
 check.option(
     "--confirm", type=count, default=3, metavar="COUNT",
-    help="report CRITICAL by a set after this many runs in a row, WARNING before (with --sample: always)",
+    help=f"{sample.CONFIRM}; -c is CRITICAL at once",
 )  # fmt: skip
 for _level, _former in (("warning", "--warn"), ("critical", "--crit")):
     check.limit(
@@ -77,7 +77,7 @@ check.keeps_state()
 check.examples(
     "check_mysql_status -H db1 --defaults-file /etc/stallwatch/mysql.cnf",
     "check_mysql_status -H db1 --all --exclude 'Com_.*' -w Threads_running=50",
-    "check_mysql_status -H db1 --set handlers",
+    "check_mysql_status -H db1 --set handlers \\",
     "    --warning Handler_read_rnd_next/Handler_read_key=100",
     "check_mysql_status -H db1 --reference db2 --sample 5s -v",
 )

@@ -43,6 +43,11 @@ for name, unit, warning, critical, about in (
 ):
     check.threshold(name, unit=unit, warning=warning, critical=critical, help=about)
 check.keeps_state()
+check.examples(
+    "check_ndb_log --log '/var/lib/mysql-cluster/ndb_*_out.log'",
+    "check_ndb_log --log /var/lib/mysql-cluster/ndb_1_cluster.log --backup-age 26h",
+    "check_ndb_log --log ndb_4_out.log --whole -v  # a log that somebody sent",
+)
 
 
 def findings(options: Namespace, run: Run) -> Iterator[Finding]:

@@ -19,14 +19,10 @@ check = Check(
     "Report how often data nodes of NDB Cluster find pages of tables on disk in DiskPageBufferMemory.",
 )
 mysql.add(check)
-sample.add(
-    check,
-    "measure twice in this run, this far apart, without the state file; WARNING at most, unless --confirm "
-    "is 1 (default: measure since the last run)",
-)
+sample.add(check)
 check.option(
     "--confirm", type=count, default=3, metavar="COUNT",
-    help="report CRITICAL after this many runs in a row, WARNING before",
+    help=sample.CONFIRM,
 )  # fmt: skip
 check.option(
     "--min-requests", type=count, default=1000, metavar="COUNT",

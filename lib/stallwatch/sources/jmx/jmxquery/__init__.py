@@ -196,7 +196,8 @@ class Client:
                 "check that it is a JMX port and no long garbage collection goes on, or raise --timeout",
             ) from None
         spent = say_duration(time.monotonic() - begun)
-        self._trace(f"asked {self.where} through jmxquery, {len(asked)} queries, in {spent}")
+        queries = "1 query" if len(asked) == 1 else f"{len(asked)} queries"
+        self._trace(f"asked {self.where} through jmxquery, {queries}, in {spent}")
         return java.checked(ended, target)
 
 

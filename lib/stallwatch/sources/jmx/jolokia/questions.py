@@ -14,6 +14,7 @@ from stallwatch.sources.jmx.jolokia.values import SpoiledError, parsed
 from stallwatch.sources.jmx.wire import SilentError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -119,7 +120,7 @@ class Asking:
                 ]
         else:
             spent = say_duration(time.monotonic() - begun)
-            self._trace(f"asked {self.where} {len(questions)} questions over HTTP, in {spent}")
+            self._trace(f"asked {self.where} {plural(len(questions), 'question')} over HTTP, in {spent}")
             return answers
         few = -(-len(questions) // _PARTS)
         parts = [questions[start : start + few] for start in range(0, len(questions), few)]
