@@ -907,6 +907,12 @@ def test_a_sum_of_two_idle_times_is_explained_with_where_to_look(check, combined
     ]
 
 
+def test_nobody_is_idle_for_more_than_all_of_the_time(check, combined):
+    combined(2.04)
+    _, text = check("-v", "--no-state")
+    assert re.search(r"^RequestHandler +100 +100$", text, re.MULTILINE), text
+
+
 def test_limits_of_the_user_are_judged_with_both_ends_of_a_sum(check, jvm, combined):
     combined(1.2)
     limits = ["--idle-warning", "50:", "--idle-critical", "40:"]
