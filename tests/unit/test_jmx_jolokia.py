@@ -232,6 +232,66 @@ def test_deadlocked_threads(found, threads):
         assert server.deadlocked_threads() == threads
 
 
+@pytest.mark.parametrize(
+    ("ask", "found", "of"),
+    [
+        (lambda server: server.domains(), {"a": {}, "b": {}}, "its domains"),
+        (lambda server: server.names("*:*"), ["a:b=1", "a:b=2"], "the MBeans *:*"),
+        (lambda server: server.beans("*:*"), {"a": {"b=1": {}}, "c": {"b=1": {}}}, "the MBeans *:*"),
+        (lambda server: server.beans("*:*"), {"a": {"b=1": {}, "b=2": {}}}, "the MBeans *:*"),
+        (lambda server: server.beans("a:*"), {"b=1": {}, "b=2": {}}, "the MBeans a:*"),
+    ],
+    ids=["domains", "names", "domains of beans", "beans", "beans of a domain"],
+)
+@pytest.mark.parametrize(("most", "is_all"), [(2, False), (0, True), (5, True)])
+def test_a_list_that_the_agent_may_have_cut_is_not_taken_for_all(ask, found, of, most, is_all):
+    config = {"maxCollectionSize": str(most)}
+    version = told({"agent": "2.1.1", "protocol": "8.0", "config": config})
+
+    def reply(request, _):
+        return answer([version if b'"version"' in request else told(found)])
+
+    with serving(reply) as asked, connect(asked) as server:
+        if is_all:
+            assert len(ask(server)) == 2
+            return
+        with pytest.raises(jmx.UnreadableError) as error:
+            ask(server)
+    assert error.value.what == f"{of} cannot be read: Jolokia sends 2 items at most (maxCollectionSize)"
+
+
+def test_an_attribute_that_can_only_be_written_is_there():
+    """The JVM throws the same exception as for one that is not there; only the message differs."""
+    kind = "javax.management.AttributeNotFoundException"
+
+    def reply(one):
+        return refused(kind, {"Set": "Write-only attribute: Set"}.get(one["attribute"], "No such attribute"))
+
+    ((found,), _) = values_of(reply, ("a:b=c", ["Set", "None"]))
+    assert isinstance(found["Set"], jmx.UnreadableError)
+    assert (
+        found["Set"].what
+        == "Set of a:b=c cannot be read: AttributeNotFoundException: Write-only attribute: Set"
+    )
+    assert isinstance(found["None"], jmx.NoSuchAttributeError)
+
+
+def test_one_error_for_many_questions_costs_the_one_that_causes_it():
+    def reply(request, _):
+        several = json.loads(request.partition(b"\r\n\r\n")[2])
+        if any(one.get("attribute") == "A31" for one in several):
+            return answer(refused("java.lang.IllegalStateException", "not now", 500))
+        return answer([VERSION if one["type"] == "version" else told(1) for one in several])
+
+    names = [f"A{number}" for number in range(60)]
+    with serving(reply) as asked, connect(asked) as server:
+        (found,) = server.read([("a:b=c", names)])
+    bad = found.pop("A31")
+    assert isinstance(bad, jmx.UnreadableError)
+    assert bad.what == "A31 of a:b=c cannot be read: IllegalStateException: not now"
+    assert found == dict.fromkeys([name for name in names if name != "A31"], 1)
+
+
 def test_a_domain_that_is_not_there_has_no_beans():
     reply = refused("javax.management.InstanceNotFoundException", "No domain nosuch")
     with serving(agent(lambda _: reply)) as asked, connect(asked) as server:
