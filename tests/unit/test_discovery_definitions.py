@@ -173,3 +173,30 @@ def test_the_links_lead_to_the_sheets_of_this_installation(tmp_path, monkeypatch
     sheets = re.compile(rf"file://{tmp_path}/share/stallwatch/docs/check_\w+\.md")
     assert links
     assert all(map(sheets.fullmatch, links))
+
+
+def test_the_commands_are_named_where_this_installation_has_them(tmp_path, monkeypatch):
+    """Only the deb makes ``include <stallwatch>`` known to Icinga; after pip the sdist has them in contrib."""
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "lib" / "stallwatch"))
+    share = tmp_path / "share"
+
+    def named():
+        icinga, cfg = (engine.written(planned("db1", local=False)) for engine in (icinga2, nagios))
+        include = re.search("^//   include (.*)$", icinga, re.MULTILINE)[1]
+        return include, re.search("copy (.*)[.]$", cfg, re.MULTILINE)[1]
+
+    assert named() == (
+        '"contrib/icinga2/stallwatch-commands.conf"',
+        "contrib/nagios/stallwatch-commands.cfg",
+    )
+    files = [
+        share / "stallwatch/icinga2/stallwatch-commands.conf",
+        share / "stallwatch/nagios/stallwatch-commands.cfg",
+    ]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.touch()
+    assert named() == (f'"{files[0]}"', str(files[1]))
+    (share / "icinga2/include").mkdir(parents=True)
+    (share / "icinga2/include/stallwatch").symlink_to(files[0])
+    assert named() == ("<stallwatch>", str(files[1]))

@@ -152,8 +152,8 @@ SAID = (
     "1040", "too many connections", "gone away", "can't connect", "killed", "disk is full", "no space left",
     "backup", "replica is behind", "slave", "410", "redo log files overloaded", "1221", "1114",
     "table is full", "redo buffers overloaded", "node 4 restarted", "cassandra times out", "outofmemory",
-    "gc overhead", "hikari", "tomcat", "kafka producers time out", "too many open files", "access denied", "1045",
-    "host is blocked", "1129", "jvm hangs", "does not answer", "certificate expires", "galera",
+    "gc overhead", "hikari", "tomcat", "kafka producers time out", "too many open files",
+    "access denied", "1045", "host is blocked", "1129", "jvm hangs", "does not answer", "certificate expires", "galera",
 )  # fmt: skip
 
 

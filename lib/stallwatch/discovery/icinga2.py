@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 from stallwatch.declared import FLAG
-from stallwatch.discovery.plan import ONE_PROBLEM, apart, by_key, commented, name, parts, remark
+from stallwatch.discovery.plan import ONE_PROBLEM, apart, by_key, commented, name, parts, remark, shared
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,9 +21,11 @@ NEEDS_ZONE = "zone = zone || ZoneName"  # in zones.d it has one; elsewhere an en
 BY_AGENT = (
     "\n// These run on that host, by its Icinga agent, an Endpoint of its name: uncomment what is right.\n"
 )
+_COMMANDS = "icinga2/stallwatch-commands.conf"
 HEAD = """\
 // For Icinga 2: put it beside your hosts, as /etc/icinga2/conf.d/{name}.conf. It needs our commands: one
-// line, include <stallwatch>, in one file alone.
+// line, in one file alone:
+//   include {commands}
 // If the engine has this host already, delete the host from this file: it refuses a second one.
 """
 
@@ -29,9 +33,16 @@ HEAD = """\
 def written(plan: Plan) -> str:
     """Write all of it."""
     names = apart(host.name for host in plan.hosts)
-    lines = [HEAD.format(name=_joined(names[0]))]
+    lines = [HEAD.format(name=_joined(names[0]), commands=_commands())]
     lines += [f"// {remark(one)}\n" for one in plan.remarks]
     return "".join([*lines, *map(_host, plan.hosts, names)])
+
+
+def _commands() -> str:
+    """Write what Icinga is to include: only the deb makes the commands known by a name."""
+    if shared(sys.prefix, "icinga2/include/stallwatch"):
+        return "<stallwatch>"
+    return text(shared(sys.prefix, f"stallwatch/{_COMMANDS}") or f"contrib/{_COMMANDS}")
 
 
 def _host(host: Host, called: str) -> str:

@@ -6,7 +6,16 @@ import shlex
 import sys
 
 from stallwatch.declared import FLAG
-from stallwatch.discovery.plan import ONE_PROBLEM, OPTION_FILE, apart, commented, parts, remark, sheets
+from stallwatch.discovery.plan import (
+    ONE_PROBLEM,
+    OPTION_FILE,
+    apart,
+    commented,
+    parts,
+    remark,
+    shared,
+    sheets,
+)
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,9 +28,10 @@ SOONER = "0.25"  # minutes: it is sure before the others are, that depend on it
 BY_NRPE = (
     "\n# These run on that host, through NRPE with nrpe/stallwatch.cfg there: uncomment what is right.\n"
 )
+_COMMANDS = "nagios/stallwatch-commands.cfg"
 HEAD = """\
 # For Nagios: put it into a folder that nagios.cfg names as cfg_dir, in Debian /etc/nagios4/conf.d. It needs
-# the commands of stallwatch-commands.cfg.
+# our commands there, too, once: copy {commands}.
 # If the engine has this host already, delete the host from this file: it refuses a second one.
 """
 
@@ -30,7 +40,8 @@ def written(plan: Plan) -> str:
     """Write all of it."""
     remarks = [f"# {remark(one)}\n" for one in plan.remarks]
     names = apart(host.name for host in plan.hosts)
-    return "".join([HEAD, *remarks, *map(_host, plan.hosts, names)])
+    commands = shared(sys.prefix, f"stallwatch/{_COMMANDS}") or f"contrib/{_COMMANDS}"
+    return "".join([HEAD.format(commands=remark(commands)), *remarks, *map(_host, plan.hosts, names)])
 
 
 def _host(host: Host, called: str) -> str:
