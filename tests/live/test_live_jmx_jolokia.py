@@ -291,6 +291,20 @@ def test_what_a_policy_forbids_is_told(tmp_path):
         assert said.status == 3, said
 
 
+@pytest.mark.parametrize("version", AGENTS)
+def test_a_bean_that_a_policy_denies_is_told_with_the_way_out(tmp_path, version):
+    denied = "<mbean><name>java.lang:type=Memory</name><attribute>*</attribute></mbean>"
+    policy = f"<restrict><deny>{denied}</deny></restrict>"
+    with obtained(JolokiaJvm, tmp_path / "jvm", version=version, policy=policy) as jvm:
+        with over_http(jvm) as server:
+            (found,) = server.read([("java.lang:type=Memory", ["HeapMemoryUsage"])])
+            assert value_of(server, "target:type=Numbers", "Int") == 42
+        assert isinstance(found["HeapMemoryUsage"], jmx.ForbiddenError)
+        assert found["HeapMemoryUsage"].what == (
+            "Jolokia's policy forbids HeapMemoryUsage of java.lang:type=Memory"
+        )
+
+
 def test_who_may_not_ask_is_told(tmp_path):
     policy = "<restrict><remote><host>203.0.113.7</host></remote></restrict>"
     with obtained(JolokiaJvm, tmp_path / "jvm", policy=policy) as jvm:

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from stallwatch.discovery import jmx
 from stallwatch.discovery.plan import Place
+from stallwatch.probes.jmx_thread_pools import messages
+from stallwatch.sources.jmx import ForbiddenError
 
 RecordedJvm = runpy.run_path(str(Path(__file__).parents[1] / "recorded" / "recorded_jvm.py"))["RecordedJvm"]
 STORAGE = {"org.apache.cassandra.db:type=StorageService": {}}
@@ -79,6 +81,24 @@ def test_a_tomcat_with_virtual_threads_gets_a_remark_instead_of_a_service_that_i
     assert "JVM thread pools" not in {service.title for service in plan.hosts[0].services}
     (remark,) = plan.remarks
     assert remark.startswith("These pools show no numbers: http-nio-8080; a Tomcat connector with ")
+
+
+def test_what_a_policy_forbids_is_named_and_no_service_that_would_be_unknown():
+    no = ForbiddenError("Jolokia's policy forbids x")
+    heap = {"java.lang:type=Memory": {"HeapMemoryUsage": no}}
+    orders = {
+        "com.zaxxer.hikari:type=Pool (orders)": {"ActiveConnections": no, "ThreadsAwaitingConnection": no},
+        "com.zaxxer.hikari:type=PoolConfig (orders)": {"MaximumPoolSize": 2},
+    }
+    plan = looked_at("Copy", more={**heap, **orders})
+    (first, *others) = plan.hosts[0].services
+    assert first.title == "Garbage collection"
+    assert first.leads  # CRITICAL if the JVM does not answer, which the heap would have been
+    assert others == []
+    assert plan.remarks == (
+        "Jolokia's policy forbids what these services read: JVM heap",
+        f"Jolokia's policy forbids numbers of orders: {messages.POLICY_OF_BEANS}",
+    )
 
 
 def test_a_kafka_gets_services_for_what_its_process_shows():

@@ -161,7 +161,10 @@ def test_errors_are_told_apart():
     assert isinstance(gone, jmx.NoSuchBeanError)
     assert isinstance(found["None"], jmx.NoSuchAttributeError)
     assert found["Good"] == "Good"
-    assert "jolokia-access.xml" in found["Forbidden"].advice
+    forbidden = found["Forbidden"]
+    assert isinstance(forbidden, jmx.ForbiddenError)
+    assert forbidden.what == "Jolokia's policy forbids Forbidden of a:b=d"
+    assert forbidden.advice == "take it out of <deny>, or add it to <allow>, in jolokia-access.xml"
     reasons = {
         name: one.what.partition(" cannot be read: ")[2] for name, one in found.items() if name != "Good"
     }
@@ -170,7 +173,7 @@ def test_errors_are_told_apart():
         "Fails": "IllegalStateException: not now",
         "Wrapped": "StackOverflowError",
         "Denied": "this user may not, SecurityException: not you",
-        "Forbidden": "the agent's policy forbids it (Reading attribute is forbidden)",
+        "Forbidden": "",
         "Odd": "an error",
     }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from stallwatch.frame.options import jmx
-from stallwatch.sources.jmx import UnreachableError, UnreadableError
+from stallwatch.sources.jmx import ForbiddenError, UnreachableError, UnreadableError
 
 TESTS = Path(__file__).parents[1]
 RecordedJvm = runpy.run_path(str(TESTS / "recorded" / "recorded_jvm.py"))["RecordedJvm"]
@@ -92,6 +92,21 @@ def check(jvm, clock, monkeypatch, tmp_path):
     check.meanwhile = lambda: None
     check.waited, check.line, check.perfdata = waited, line, perfdata
     return check
+
+
+def test_pools_that_a_policy_forbids_are_named(check, jvm):
+    no = ForbiddenError("Jolokia's policy forbids x")
+    jvm.bean("com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=no, ThreadsAwaitingConnection=no)
+    jvm.bean("com.zaxxer.hikari:type=PoolConfig (orders)", MaximumPoolSize=2)
+    for options in ([], ["--pool", "orders"]):
+        status, line = check.line(*options)
+        assert status == 3
+        assert line == (
+            "UNKNOWN - Jolokia's policy forbids numbers of orders - take them out of <deny>, or add them to "
+            "<allow>, in jolokia-access.xml"
+        )
+        assert len(f"JMX_THREAD_POOLS {line}") <= 160
+    assert "show no numbers" not in check()[1]
 
 
 # All is well

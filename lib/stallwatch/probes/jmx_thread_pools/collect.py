@@ -13,7 +13,13 @@ from stallwatch.probes.jmx.reader import Reader
 from stallwatch.probes.jmx_thread_pools.diagnosis import waits
 from stallwatch.probes.jmx_thread_pools.model import NO_USE, Observation, Pool
 from stallwatch.probes.jmx_thread_pools.standstill import standstill
-from stallwatch.sources.jmx.errors import JmxError, NoSuchAttributeError, NoSuchBeanError, UnreachableError
+from stallwatch.sources.jmx.errors import (
+    ForbiddenError,
+    JmxError,
+    NoSuchAttributeError,
+    NoSuchBeanError,
+    UnreachableError,
+)
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration
 from stallwatch.words import plural
@@ -48,6 +54,7 @@ class Found(NamedTuple):
 
     pools: list[Pool]
     unread: list[ProbeError]  # why numbers cannot be had
+    forbidden: tuple[str, ...] = ()  # pools of which Jolokia's policy forbids numbers
 
 
 class Snapshot(NamedTuple):
@@ -58,12 +65,13 @@ class Snapshot(NamedTuple):
     threads: list[Value] | JmxError  # of the JVM: now, at most, daemons
     unread: list[ProbeError]  # why numbers cannot be had
     second_look: Second  # at pools in which somebody waited
+    forbidden: tuple[str, ...] = ()  # pools of which Jolokia's policy forbids numbers
 
 
 def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], run: Run) -> Snapshot:
     """Read the pools, compare them with the last run that ``memory`` knows of, and remember this one."""
     reader = Reader(server, lambda _: None)  # which would trace each of a hundred beans
-    pools, unread = read(reader, places, run.trace, _BESIDES)
+    pools, unread, forbidden = read(reader, places, run.trace, _BESIDES)
     waiting = {pool.key for pool in pools if waits(pool)}
     second = _second_look(server, [place for place in places if place.key in waiting], run)
     again = second if isinstance(second, dict) else {}
@@ -77,7 +85,7 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
         for before, pool in zip(pools, settled, strict=True)
     ]
     threads = _or_why_not(lambda: [reader.value(*one) for one in _THREADS])
-    found = Snapshot(observed, had if isinstance(had, int) else 0, threads, unread, second)
+    found = Snapshot(observed, had if isinstance(had, int) else 0, threads, unread, second, forbidden)
     changes.keep()
     memory[_POOLS] = sum(not pool.family.everywhere for pool in pools) or found.had
     return found
@@ -94,6 +102,7 @@ def read(
     numbers: dict[tuple[str, str], dict[str, float]] = {place.key: {} for place in wanted}
     families = {place.family.name: place.family for place in wanted}
     unread: list[ProbeError] = []
+    forbidden: dict[str, None] = {}
     heard: set[str] = set()  # beans with any of the attributes
     missing: list[tuple[Place, ProbeError]] = []
     left, more = list(wanted), list(besides)
@@ -110,6 +119,8 @@ def read(
                     missing.append((place, error))
             except NoSuchBeanError:
                 continue
+            except ForbiddenError:
+                forbidden[place.name] = None
             except ProbeError as error:
                 unread.append(error)
             else:
@@ -128,7 +139,7 @@ def read(
     ]
     spent = say_duration(time.monotonic() - begun)
     trace(f"read {plural(len(wanted), 'number')} of {plural(len(pools), 'pool')} in {spent}")
-    return Found(pools, unread)
+    return Found(pools, unread, (*forbidden,))
 
 
 def _counted(family: Family, name: str, numbers: dict[str, float]) -> Pool:

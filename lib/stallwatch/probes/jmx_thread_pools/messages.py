@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.jmx_thread_pools.queries import Place
     from stallwatch.sources.jmx.values import Value
 
+POLICY_OF_BEANS = "take them out of <deny>, or add them to <allow>, in jolokia-access.xml"
 _FEW, _MANY = 3, 30  # names in a sentence
 _MOST = 10  # pools that each have perfdata of their own: every one takes about 200 characters of the line
 
@@ -41,6 +42,8 @@ def overview(snapshot: Snapshot, where: str, places: Sequence[Place], *, watched
         yield Reading("pools", len(pools), what=what, table=table)
         return
     yield Reading("pools", len(pools), what=plural(len(pools), "pool"), table=table, in_table=True)
+    if snapshot.forbidden:  # which is reported for itself
+        return
     if snapshot.had:
         what = f"{where} had {plural(snapshot.had, 'pool')} and has none now"
         yield Fault(
@@ -137,10 +140,22 @@ def all_of_it(
         yield Fault(State.OK, what)
     if limits_busy:
         yield from _unlimited([one.pool for one in pools])
+    yield from _unread(snapshot)
+
+
+def _unread(snapshot: Snapshot) -> Iterator[ProbeError]:
+    """Report why numbers cannot be had."""
+    if snapshot.forbidden:
+        yield ProbeError(forbidden(snapshot.forbidden), POLICY_OF_BEANS)
     if snapshot.unread:
         first, *others = snapshot.unread
         more = f" (and {len(others)} more)" if others else ""
         yield ProbeError(first.what + more, first.advice)
+
+
+def forbidden(pools: Sequence[str]) -> str:
+    """Report of which pools numbers may not be read."""
+    return f"Jolokia's policy forbids numbers of {_listed(pools, _FEW)}"
 
 
 def deadlocks(threads: Sequence[int] | JmxError) -> Finding:

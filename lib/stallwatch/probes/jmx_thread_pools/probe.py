@@ -39,7 +39,7 @@ def findings(
     existing = places(server, run.trace, families)
     chosen = [place for place in existing if place.fits(patterns)] if patterns else existing
     snapshot = collect.snapshot(server, chosen, memory, run)
-    if patterns and existing and not snapshot.pools:
+    if patterns and existing and not (snapshot.pools or snapshot.forbidden):
         yield messages.none_fits(patterns, existing, server.where, silent=bool(chosen))
     else:
         watched = bool(snapshot.pools) if patterns else deadlocks or limits_threads

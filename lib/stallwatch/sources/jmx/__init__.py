@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from stallwatch import withheld
 from stallwatch.sources.jmx.errors import (
+    ForbiddenError,
     JmxError,
     NoSuchAttributeError,
     NoSuchBeanError,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "ForbiddenError",
     "JmxError",
     "NoSuchAttributeError",
     "NoSuchBeanError",

@@ -31,3 +31,7 @@ class NoSuchAttributeError(JmxError):
 
 class UnreadableError(JmxError):
     """It is there, but its getter threw, or what it gave cannot be sent or decoded."""
+
+
+class ForbiddenError(UnreadableError):
+    """It may be there: the policy of Jolokia forbids reading it, whoever asks."""

@@ -20,6 +20,7 @@ import re
 from stallwatch import withheld
 from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST, TEXT, Kept
 from stallwatch.sources.jmx.errors import (
+    ForbiddenError,
     JmxError,
     NoSuchAttributeError,
     NoSuchBeanError,
@@ -29,6 +30,7 @@ from stallwatch.sources.jmx.info import Attribute, Bean, size, type_name
 from stallwatch.sources.jmx.jolokia.http import forbidden, not_json
 from stallwatch.sources.jmx.jolokia.questions import (
     POLICY,
+    POLICY_OF_BEAN,
     POLICY_OF_EXEC,
     SETTINGS,
     Asking,
@@ -240,7 +242,9 @@ class Client:
             return NoSuchBeanError(f"there is no MBean {name} at {self.where}")
         if kind == _NO_ATTRIBUTE and not failure.text.startswith(_WRITE_ONLY):
             return NoSuchAttributeError(f"{name} has no attribute {attribute}")
-        return UnreadableError(f"{subject} cannot be read: {failure}", POLICY if failure.is_policy else "")
+        if failure.is_policy:
+            return ForbiddenError(f"Jolokia's policy forbids {subject}", POLICY_OF_BEAN)
+        return UnreadableError(f"{subject} cannot be read: {failure}")
 
 
 def _attribute(name: str, about: dict[str, Any]) -> Attribute:

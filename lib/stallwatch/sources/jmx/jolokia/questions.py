@@ -35,6 +35,7 @@ SETTINGS = {"includeStackTrace": "false", "includeRequest": False, "canonicalNam
 _OK, _DENIED = 200, 403  # as those of HTTP
 _SECURITY = "SecurityException"
 _SLOW = "check whether a getter hangs, or the JVM is in a long garbage collection, or swapping"
+POLICY_OF_BEAN = "take it out of <deny>, or add it to <allow>, in jolokia-access.xml"
 # What all checks may ask; exec is for findDeadlockedThreads, which check_jmx_thread_pools can do without.
 POLICY = "allow version, list, search and read in the agent's jolokia-access.xml"
 POLICY_OF_EXEC = "allow exec in the agent's jolokia-access.xml, for findDeadlockedThreads of Threading alone"
@@ -79,7 +80,7 @@ class RefusedError(Exception):
         said = shorten(said, _LONGEST)
         if self.status != _DENIED:
             return said
-        return f"the agent's policy forbids it ({said})" if self.is_policy else f"this user may not, {said}"
+        return f"this user may not, {said}"
 
 
 class Asking:
