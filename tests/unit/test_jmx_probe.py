@@ -611,6 +611,22 @@ def test_a_key_that_some_beans_of_a_pattern_lack_is_as_missing_says(ask, server,
     assert ("  if that is normal, add --missing ok" in below) == bool(hint)
 
 
+def test_a_date_is_to_be_judged_as_one(ask, server):
+    server.beans_there["a:type=T"] = {"Last": "2026-11-28T05:47:38.776Z", "Text": "2026-11-28"}
+    line = 'JMX UNKNOWN - Last of a:type=T is "2026-11-28T05:47:38.776Z" - judge a date with --age'
+    assert ask("-O", "a:type=T", "-A", "Last") == (3, line)
+    assert ask("-O", "a:type=T", "-A", "Text")[1].endswith(" - judge text with --match REGEX")
+
+
+def test_an_application_that_is_gone_leads_to_its_deployment(ask):
+    status, output = ask("-O", "com.example.gone:type=Orders", "-A", "Open")
+    assert status == 3
+    assert output.split("\n")[0] == (
+        "JMX UNKNOWN - there is no MBean com.example.gone:type=Orders at db1:7199 - check that the application "
+        "is deployed and started (--list WORD shows what is there)"
+    )
+
+
 def test_a_misspelled_key_is_not_called_normal(ask, server):
     server.beans_there["a:type=T,name=1"] = {"X": {"keys": 1}}
     assert ask(*KEYS) == (3, "JMX UNKNOWN - X of a:type=T,name=1 has no key key - did you mean keys?")

@@ -1177,6 +1177,18 @@ def test_no_deadlock_is_a_zero(check):
     assert check.perfdata("--deadlocks") == "pools=0 threads=45 deadlocked=0;;0"
 
 
+def test_deadlocks_are_not_for_a_role_that_is_read_only(check, jvm):
+    jvm.deadlocked = UnreadableError(
+        "findDeadlockedThreads of java.lang:type=Threading cannot be read: this user may not, SecurityException: "
+        "Access denied! Invalid access level for requested MBeanServer operation."
+    )
+    assert check.line("--deadlocks") == (
+        3,
+        "UNKNOWN - deadlocks cannot be looked for: the role of this user is read-only - leave out --deadlocks, "
+        "or use another role",
+    )
+
+
 def test_a_role_that_may_not_look_for_deadlocks_is_told(check, jvm):
     jvm.deadlocked = UnreadableError(
         "findDeadlockedThreads of java.lang:type=Threading cannot be read: this user may not"

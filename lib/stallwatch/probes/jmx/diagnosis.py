@@ -27,6 +27,7 @@ _MEANT = 3  # names of which one may be meant
 _ALIKE, _SLIP = 0.7, 0.9  # likeness of two words, of 1: so that one may be meant, is surely meant
 _TELLING = 4  # letters that a word has in common with another not by chance
 _METRICS = "org.apache.cassandra.metrics"
+_GONE = "check that the application is deployed and started (--list WORD shows what is there)"
 _OLD = re.compile(r"org\.apache\.cassandra\.(internal|request|transport)")
 _POOLS = {
     "FlushWriter": "MemtableFlushWriter",
@@ -61,7 +62,7 @@ def _hint(server: Server, sought: Sought, in_time: Callable[[], bool]) -> Names:
         return Names(advice)
     if isinstance(error, NoSuchAttributeError):
         return _attributes(server, asked, attribute)
-    return beans(server, asked, in_time)
+    return beans(server, asked, in_time, _GONE)
 
 
 def _not_yet(name: ObjectName, attribute: str) -> str:
@@ -120,8 +121,13 @@ def _holds(word: str, part: str) -> bool:
     return len(part) >= _TELLING and part in word
 
 
-def beans(server: Server, asked: ObjectName, in_time: Callable[[], bool] = lambda: True) -> Names:
-    """Return which beans may have been meant by a name or pattern that fits none; nothing without time."""
+def beans(
+    server: Server, asked: ObjectName, in_time: Callable[[], bool] = lambda: True, gone: str = ""
+) -> Names:
+    """Return which beans may have been meant by a name or pattern that fits none; nothing without time.
+
+    ``gone`` is the next step if no domain is like that of the name; without it, all domains are shown.
+    """
     texts = server.names(f"{asked.domain}:*")
     if not in_time():
         return Names()
@@ -130,7 +136,7 @@ def beans(server: Server, asked: ObjectName, in_time: Callable[[], bool] = lambd
         domains = server.domains()
         if near := close(asked.domain, domains):
             return suggestion(near, "the domain ")
-        return Names("its domains are ", domains)
+        return Names(gone) if gone else Names("its domains are ", domains)
     longer = ObjectName(asked.domain, asked.properties, open_ended=True)
     if not asked.open_ended and any(longer.matches(name) for name in names):
         return Names(f"names of its kind are longer: {longer} would fit")

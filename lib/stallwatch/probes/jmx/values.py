@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from stallwatch import withheld
 from stallwatch.findings import ProbeError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx.values import Value
 
 _LONGEST_TEXT = 200  # bytes of a value in a sentence
+_DATE = re.compile(r"[+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d")  # as java.util.Date is shown, whoever was asked
 _LONGEST_PLACE = 9  # digits of a place in a list
 
 
@@ -32,7 +34,9 @@ def number(value: Value, subject: str) -> float:
         try:
             return read_number(value.strip())
         except NotUnderstoodError:
-            raise ProbeError(f"{subject} is {quoted(value)}", "judge text with --match REGEX") from None
+            is_date = _DATE.match(value) is not None
+            advice = "judge a date with --age" if is_date else "judge text with --match REGEX"
+            raise ProbeError(f"{subject} is {quoted(value)}", advice) from None
     if isinstance(value, list):
         return len(value)
     if isinstance(value, dict):

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx.values import Value
 
 POLICY_OF_BEANS = "take them out of <deny>, or add them to <allow>, in jolokia-access.xml"
+# Of a role with "readonly" in jmxremote.access: MBeanServerFileAccessController of JDK 17.
+_READ_ONLY = "Access denied! Invalid access level"
 _FEW, _MANY = 3, 30  # names in a sentence
 _MOST = 10  # pools that each have perfdata of their own: every one takes about 200 characters of the line
 
@@ -160,6 +162,11 @@ def forbidden(pools: Sequence[str]) -> str:
 
 def deadlocks(threads: Sequence[int] | JmxError) -> Finding:
     """Return which threads wait for each other."""
+    if isinstance(threads, JmxError) and _READ_ONLY in threads.what:
+        return ProbeError(
+            "deadlocks cannot be looked for: the role of this user is read-only",
+            "leave out --deadlocks, or use another role",
+        )
     if isinstance(threads, JmxError):
         return ProbeError(
             f"deadlocks cannot be looked for: {threads.what}",
