@@ -75,12 +75,18 @@ class Verdict(NamedTuple):
     has_cause: bool = False  # whether its line shows the cause also while it is OK
     fits: bool = True  # whether the status line has no more of cause and next step than a text message can
     more: tuple[str, ...] = ()  # lines below
+    is_note: bool = False  # whether it is about how the check runs, not about what it looks at
 
     @property
     def sentence(self) -> str:
         """The whole sentence; cause and next step only where something is wrong."""
         in_short = self.state is State.OK and not self.has_cause
         return self.what or "no details" if in_short else self.detail
+
+    @property
+    def tag(self) -> str:
+        """The word before its line: the state, of which a note has none."""
+        return "NOTE" if self.is_note else self.state.name
 
     @property
     def is_wrong(self) -> bool:

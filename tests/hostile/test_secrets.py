@@ -470,6 +470,6 @@ def test_a_file_that_others_can_read_is_told_of_with_v(request, folder, subject,
         Path(file).chmod(trouble)
         quiet, more = (ask(subject, told, home, Place(), *words) for words in ((), ("-v",)))
         lines = [line for line in more.text.splitlines() if "chmod" in line]
-        assert lines == [f"[OK] {MODES[trouble].replace('{}', file)}"] * bool(MODES[trouble]), more.text
+        assert lines == [f"[NOTE] {MODES[trouble].replace('{}', file)}"] * bool(MODES[trouble]), more.text
         assert "chmod" not in quiet.text
         assert quiet.status == more.status

@@ -59,7 +59,7 @@ def test_a_former_name_of_an_option_works_and_is_told_with_v(given):
     status, text = check.run(findings, ["-v", *given])
     assert (status, seen) == (0, [3])
     former = re.match("(?:--old|-o)?", given[0])[0]
-    assert (f"[OK] {former} is now --new; both work" in text) == bool(former)
+    assert (f"[NOTE] {former} is now --new; both work" in text) == bool(former)
     assert "--old" not in check.run(findings, ["--help"])[1]
 
 
@@ -586,7 +586,7 @@ def test_nothing_of_a_run_is_told_by_the_next_one(check):
             check.secret("Hunter2Hunter")
         yield Fault(State.OK, "fine, Hunter2Hunter")
 
-    assert check.run(findings, ["-v", "-c", "1m"]) == (0, "DEMO OK - fine, ***\n[OK] everybody can read it")
+    assert check.run(findings, ["-v", "-c", "1m"]) == (0, "DEMO OK - fine, ***\n[NOTE] everybody can read it")
     assert withheld.struck("Hunter2Hunter") == "Hunter2Hunter"
     assert check.run(findings, ["-v"]) == (0, "DEMO OK - fine, Hunter2Hunter")
 

@@ -176,7 +176,7 @@ def test_the_links_lead_to_the_sheets_of_this_installation(tmp_path, monkeypatch
 
 
 def test_the_commands_are_named_where_this_installation_has_them(tmp_path, monkeypatch):
-    """Only the deb makes ``include <stallwatch>`` known to Icinga; after pip the sdist has them in contrib."""
+    """Only the deb makes ``include <stallwatch>`` known to Icinga; after pip they are in the sdist."""
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "lib" / "stallwatch"))
     share = tmp_path / "share"
 

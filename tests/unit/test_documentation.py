@@ -153,7 +153,8 @@ SAID = (
     "backup", "replica is behind", "slave", "410", "redo log files overloaded", "1221", "1114",
     "table is full", "redo buffers overloaded", "node 4 restarted", "cassandra times out", "outofmemory",
     "gc overhead", "hikari", "tomcat", "kafka producers time out", "too many open files",
-    "access denied", "1045", "host is blocked", "1129", "jvm hangs", "does not answer", "certificate expires", "galera",
+    "access denied", "1045", "host is blocked", "1129", "jvm hangs", "does not answer", "certificate expires",
+    "galera",
 )  # fmt: skip
 
 

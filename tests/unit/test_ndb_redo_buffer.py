@@ -407,8 +407,8 @@ def test_the_former_names_of_the_options_of_samples_still_work(look):
     status, text = look("-t", "2", "--samples", "5", "--every", "700ms", "-v")
     assert status == 0
     assert "(3 of 5 samples, time was short)" in first_line(text)
-    assert "[OK] --samples is now --count; both work" in text
-    assert "[OK] --every is now --spread, the time between two samples times --count; both work" in text
+    assert "[NOTE] --samples is now --count; both work" in text
+    assert "[NOTE] --every is now --spread, the time between two samples times --count; both work" in text
     assert "--every" not in look("--help")[1]
 
 

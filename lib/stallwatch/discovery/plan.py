@@ -24,15 +24,15 @@ _LONGEST = 100  # letters of a name
 
 
 def sheets(environment: str) -> str:
-    """Return the URL of the sheets that belong to this Python ``environment``; "": it has none, as after pip."""
+    """Return the URL of the sheets that belong to this ``environment`` of Python; "": none, as after pip."""
     place = shared(environment, "stallwatch/docs")
     return f"file://{place}" if place else ""
 
 
 def shared(environment: str, path: str) -> str:
-    """Return the path below PREFIX/share that belongs to this Python ``environment``; "": there is none.
+    """Return the path below PREFIX/share that belongs to this ``environment`` of Python; "": there is none.
 
-    ``make install`` and the deb put the environment into PREFIX/lib/stallwatch; pip puts nothing into a share.
+    ``make install`` and the deb put the environment into PREFIX/lib/stallwatch; pip writes no share.
     """
     place = os.path.join(os.path.dirname(os.path.dirname(environment)), "share", path)
     return place if os.path.exists(place) else ""

@@ -324,7 +324,8 @@ class Check:
         if options.verbose >= EVERYTHING and self._asides:
             from stallwatch.findings import Fault, State
 
-            verdicts += judge([Fault(State.OK, aside) for aside in self._asides], {}, self._clean)
+            asides = judge([Fault(State.OK, aside) for aside in self._asides], {}, self._clean)
+            verdicts += [aside._replace(is_note=True) for aside in asides]
         trace = [self._clean(sentence) for sentence in run.traced] if options.verbose >= TRACE else []
         run.report = report = Report(
             self.name, verdicts, everything=options.verbose >= EVERYTHING, trace=trace,

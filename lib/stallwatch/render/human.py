@@ -55,7 +55,7 @@ class Screen(NamedTuple):
 
 def written(report: Report, screen: Screen) -> str:
     """Write all findings, the worst first, then the tables."""
-    lines = [f"{report.name} is {_painted(report.state, screen)}"]
+    lines = [f"{report.name} is {screen.painted(report.state.name, _COLORS[report.state])}"]
     for verdict in report.ranked:
         lines += _told(verdict, screen, why=report.everything)
     tables = [verdict.table for verdict in report.verdicts if verdict.table]
@@ -64,15 +64,10 @@ def written(report: Report, screen: Screen) -> str:
     return "\n".join([*lines, *([""] if report.trace else []), *report.trace])
 
 
-def _painted(state: State, screen: Screen) -> str:
-    return screen.painted(state.name, _COLORS[state])
-
-
 def _told(verdict: Verdict, screen: Screen, *, why: bool) -> Iterator[str]:
     """Return it with the evidence and the next step; of what is OK the evidence at most, if ``why``."""
     what = screen.wrapped(_COLUMN, verdict.what or "no details")
-    state = _INDENT + _painted(verdict.state, screen)
-    yield state + what[len(_INDENT) + len(verdict.state.name) :]
+    yield _INDENT + screen.painted(verdict.tag, _COLORS[verdict.state]) + what[len(_INDENT + verdict.tag) :]
     wrong = verdict.is_wrong
     if verdict.why and (wrong or why or verdict.has_cause):
         yield screen.wrapped(_COLUMN + "why:  ", verdict.why)

@@ -41,7 +41,7 @@ def written(report: Report) -> str:
 
 
 def _tagged(verdict: Verdict) -> str:
-    return f"[{verdict.state.name}] {verdict.detail}"
+    return f"[{verdict.tag}] {verdict.detail}"
 
 
 def _below(verdict: Verdict, report: Report) -> list[str]:
