@@ -1,7 +1,10 @@
 """Jolokia's agent, asked over HTTP: what it sends, and what else may answer at that port."""
 
+import contextlib
 import json
+import os
 import re
+import socket
 import ssl
 import threading
 import time
@@ -537,6 +540,150 @@ def test_a_tls_handshake_that_is_slow_goes_on(tmp_path, monkeypatch):
         with connect(asked, seconds=60, tls=jmx.Tls(wanted=True, insecure=True)) as server:
             assert server.where == "{}:{}".format(*place)
     assert probed.is_set()
+
+
+BAD = answer(b"plain HTTP was sent to a port for HTTPS", "400 Bad Request", "Connection: close")
+GONE = answer(b"", "404 Not Found")
+
+
+@contextlib.contextmanager
+def requiring_tls(files, in_tls, in_clear=BAD, **settings):
+    """A port that answers ``in_clear`` who does not begin TLS, and others ``in_tls``."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*files)
+    for name, value in settings.items():
+        setattr(context, name, value)
+
+    def play(connection, *_):
+        if connection.recv(1, socket.MSG_PEEK) != b"\x16":
+            connection.recv(65536)
+            connection.sendall(in_clear)
+            return
+        with context.wrap_socket(connection, server_side=True) as peer:
+            peer.recv(65536)
+            peer.sendall(in_tls)
+            peer.unwrap()
+
+    with loopback.serving(play) as place:
+        yield place
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    return certificate(tmp_path_factory.mktemp("tls"), "agent")
+
+
+def report(place, via="jolokia", seconds=10, **tls):
+    """What is reported of a port, and the advice."""
+    name = JOLOKIA if via == "jolokia" else "jmxrmi"
+    with pytest.raises(jmx.UnreachableError) as error:
+        jmx.connect(jmx.Target(*place, name, via=via, tls=jmx.Tls(**tls)), Deadline(seconds))
+    where = "{}:{}".format(*place)
+    return error.value.what.replace(where, "HOST"), error.value.advice.replace(where, "HOST")
+
+
+OURS = {"wanted": True, "insecure": True}
+
+
+@pytest.mark.parametrize("in_clear", [BAD, GONE], ids=["400", "404"])
+@pytest.mark.parametrize(
+    ("in_tls", "settings", "what", "advice"),
+    [
+        (b"", {}, "HOST closed the connection without a whole answer", "check the port"),
+        (b"", {"maximum_version": ssl.TLSVersion.TLSv1_2, "verify_mode": ssl.CERT_REQUIRED},
+         "HOST refused the TLS handshake (", "give it with --client-cert"),
+        (b"\x15\x03\x01\x00\x02\x02\x50\r\n", {}, "what is behind HOST requires TLS", "proxy_pass https"),
+    ],
+)  # fmt: skip
+def test_a_port_with_tls_is_not_to_be_asked_without(files, in_clear, in_tls, settings, what, advice):
+    with requiring_tls(files, in_tls, in_clear, **settings) as place:
+        said, hint = report(place, **OURS)
+    assert said.startswith(what)
+    assert advice in hint
+    assert "http://" not in hint
+
+
+@pytest.mark.parametrize("in_clear", [BAD, answer(b"", "301 Moved", "Location: https://a/")])
+@pytest.mark.parametrize("ends", [lambda peer: peer.shutdown(socket.SHUT_WR), lambda _: None])
+def test_who_hangs_up_in_the_handshake_and_answers_400_in_clear_may_have_tls(in_clear, ends):
+    def play(connection, *_):
+        if connection.recv(1, socket.MSG_PEEK) == b"\x16":
+            ends(connection)
+            return
+        connection.recv(65536)
+        connection.sendall(in_clear)
+
+    with loopback.serving(play) as place:
+        what, advice = report(place, **OURS)
+    assert what == "HOST closed the connection without a whole answer"
+    assert "http://" not in advice
+
+
+def test_an_answer_in_clear_to_a_handshake_is_no_tls():
+    def play(connection, number, _):
+        connection.recv(65536)
+        connection.sendall(GONE if number else BAD)
+
+    with loopback.serving(play) as place:
+        assert report(place, **OURS) == ("HOST speaks HTTP without TLS", "use -U http://HOST/jolokia")
+    with loopback.serving(lambda connection, *_: play(connection, 0, _)) as place:
+        what, advice = report(place, **OURS)
+    assert what == "HOST does not speak TLS"
+    assert advice == "use http:// (no --tls) if the agent has no TLS, or check the port"
+
+
+def test_400_in_clear_where_tls_is_required(files):
+    with requiring_tls(files, GONE) as place:
+        assert report(place) == ("HOST speaks TLS", "use -U https://HOST/jolokia")
+    with serving(lambda *_: BAD) as asked:
+        what, advice = report(asked.place)
+    assert what.startswith("HOST answered HTTP 400 Bad Request")
+    assert "https://" not in advice
+
+
+def test_rmi_at_a_port_that_requires_tls_and_answers_in_clear(files):
+    with requiring_tls(files, GONE) as place:
+        what, advice = report(place, via="rmi")
+    assert what == "HOST speaks HTTPS, not JMX over RMI"
+    assert advice == "if Jolokia is there, use -U https://HOST/jolokia; else check the JMX port"
+
+
+def test_rmi_at_a_port_that_hangs_up_but_speaks_http_or_https(files):
+    def play(connection, *_):
+        if connection.recv(1, socket.MSG_PEEK) == b"G":
+            connection.recv(65536)
+            connection.sendall(GONE)
+
+    with loopback.serving(play) as place:
+        assert report(place, via="rmi")[0] == "HOST speaks HTTP, not JMX over RMI"
+    with requiring_tls(files, GONE, b"") as place:
+        assert report(place, via="rmi")[0] == "HOST speaks HTTPS, not JMX over RMI"
+
+
+def test_what_breaks_tls_after_the_handshake_is_not_the_port(files):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*files)
+
+    def play(connection, *_):
+        with context.wrap_socket(connection, server_side=True) as peer:
+            peer.recv(65536)
+            os.write(peer.fileno(), GONE)
+
+    with loopback.serving(play) as place:
+        what, advice = report(place, **OURS)
+    assert what == "HOST sent TLS that cannot be read"
+    assert "proxy" in advice
+
+
+def test_rmi_at_a_port_of_which_only_400_in_clear_is_known():
+    def play(connection, *_):
+        connection.recv(65536)
+        connection.sendall(BAD)
+
+    with loopback.serving(play) as place:
+        what, advice = report(place, via="rmi")
+    assert what == "HOST speaks HTTP, not JMX over RMI"
+    assert "http" not in advice
 
 
 def test_rmi_names_an_http_port_that_waits_for_more():

@@ -234,7 +234,7 @@ class Session:
             link.send(call)
             if peer.object_id == rmi.REGISTRY and not link.heard(_REGISTRY):
                 link.close()  # it may keep the only thread of an HTTP server
-                self._must_not_speak("https" if peer.tls else "http")
+                self._must_not_be_http("https" if peer.tls else "http")
                 link = self._link(peer, self._deadline)
                 link.send(call)
             stub = reference(link.answer(stub=True))
@@ -248,7 +248,7 @@ class Session:
             raise self._silent(self.where, asked, advice) from None
         except LostError:
             if peer.object_id == rmi.REGISTRY:
-                self._must_not_speak("http", "https")
+                self._must_not_be_http("http", "https")
             advice = "check that it is a JMX port, and whether it requires TLS"
             raise UnreachableError(
                 f"{self._named(peer)} closed the connection without an answer", advice
@@ -260,19 +260,23 @@ class Session:
         chosen = self._target.rmi_host
         return stub.host if chosen == AS_SERVER_SAYS else chosen or self._target.host
 
-    def _must_not_speak(self, *schemes: str) -> None:
+    def _must_not_be_http(self, *schemes: str) -> None:
         """See that it is not an HTTP port, which waits for the rest of what it takes for a request."""
+        if scheme := self._spoken(*schemes):
+            raise self._is_http(scheme)
+
+    def _spoken(self, *schemes: str) -> str | None:
         from stallwatch.sources.jmx import web
 
-        for scheme in schemes:
-            if web.speaks(scheme, self._target.host, self._target.port, self._deadline):
-                raise self._is_http(scheme)
+        return web.spoken(self._target.host, self._target.port, self._deadline, *schemes)
 
-    def _is_http(self, scheme: str) -> UnreachableError:
+    def _is_http(self, scheme: str | None) -> UnreachableError:
+        """Report that it is an HTTP port; ``scheme`` None: whether it requires TLS is not known."""
         from stallwatch.sources.jmx import web
 
-        advice = web.use(scheme, self._target.host, self._target.port, JOLOKIA)
-        what = f"{self.where} speaks {scheme.upper()}, not JMX over RMI"
+        target = self._target
+        advice = web.use(scheme, target.host, target.port, JOLOKIA) if scheme else "use its URL with -U"
+        what = f"{self.where} speaks {(scheme or 'http').upper()}, not JMX over RMI"
         return UnreachableError(what, f"if Jolokia is there, {advice}; else check the JMX port")
 
     def _not_jmx(self, peer: Reference, first: int) -> UnreachableError:
@@ -280,7 +284,7 @@ class Session:
         if first == _TLS_ALERT:
             return UnreachableError(f"{where} speaks TLS, although it announces that it does not")
         if first == _HTTP and where == self.where:
-            return self._is_http("https" if peer.tls else "http")
+            return self._is_http("https" if peer.tls else self._spoken("https", "http"))
         kinds = {_HTTP: "HTTP", _NOT_SUPPORTED: "RMI in another protocol than the stream protocol"}
         kind = kinds.get(first, "something else")
         return UnreachableError(f"{where} speaks {kind}, not JMX over RMI", "check that this is the JMX port")

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 # X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH of OpenSSL
 _EXPIRED, _MISMATCH = 10, (62, 64)
-# A JVM that does not speak TLS closes the connection at our first words.
-_NO_TLS = ("wrong version number", "record layer failure", "http request", "eof")
+HUNG_UP = ssl.SSLEOFError, ssl.SSLZeroReturnError
+_OTHER_WORDS = ("wrong version number", "record layer failure", "http request")
+_NO_TLS = (*_OTHER_WORDS, "eof")  # a JVM that does not speak TLS closes the connection at our first words
 _PORTS = "check that this is the right port, and --tls-registry and --rmi-port"
 _NOT_LET_IN = ("certificate required", "bad certificate", "handshake failure", "unknown ca")
 
@@ -62,12 +63,21 @@ def _no_password() -> str:
     return ""
 
 
+def is_none(error: OSError) -> bool:
+    """Whether what the peer sent in the handshake is no TLS; that it hung up proves nothing."""
+    return any(words in _reason(error) for words in _OTHER_WORDS)
+
+
+def _reason(error: OSError) -> str:
+    return (getattr(error, "reason", None) or str(error)).replace("_", " ").lower()
+
+
 def explained(error: OSError, where: str, plain: str = _PORTS) -> UnreachableError:
     """Return what a failure of TLS, or a connection that is reset in its handshake, means for the operator.
 
     ``plain`` is the advice where the peer does not speak TLS.
     """
-    reason = (getattr(error, "reason", None) or str(error)).replace("_", " ").lower()
+    reason = _reason(error)
     if isinstance(error, ssl.SSLCertVerificationError):
         why = error.verify_message.rstrip(".")
         return UnreachableError(f"the certificate of {where} is not to be trusted: {why}", _remedy(error))

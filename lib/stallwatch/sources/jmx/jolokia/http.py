@@ -15,7 +15,6 @@ from http.client import (
     HTTPConnection,
     HTTPException,
     IncompleteRead,
-    RemoteDisconnected,
     responses,
 )
 from socket import IPPROTO_TCP, TCP_QUICKACK, socket
@@ -47,6 +46,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 _NO_POST = (405, 501)  # of a server that only sends pages
 _PORT = "check the port: Jolokia's is usually 8778, never the JMX port"
 _BETWEEN = "check whether the JVM restarts, and for a proxy in between"  # where Jolokia has answered before
+_BEHIND = "let the proxy there ask it over https (nginx: proxy_pass https://...)"
 _NO_TLS = "use http:// (no --tls) if the agent has no TLS, or check the port"
 _SILENT = "check whether the JVM is stopped, in a long garbage collection, or swapping; or the port"
 _HANDSHAKE = 1.0  # seconds for a TLS handshake, before it is tried whether the port speaks HTTP without TLS
@@ -112,6 +112,7 @@ class Agent:
         self._target = target
         self._deadline = deadline  # of the run; each body has its own
         self.is_jolokia = False  # as its answers have shown
+        self._spoke_tls = False
         self._connection: HTTPConnection | None = None
         self._peer: _EndsInTime | None = None  # of the connection
         self._tls: ssl.SSLContext | None = None
@@ -160,18 +161,21 @@ class Agent:
         return self._other_scheme() or UnreachableError(what, _PORT)
 
     def _other_scheme(self) -> UnreachableError | None:
-        """Return that https is spoken where http was asked for, or the other way round, if that is so."""
+        """Return that https is spoken where http was asked for, or the other way round, if that is proved."""
         from stallwatch.sources.jmx import web
 
         target = self._target
         scheme = "http" if target.tls.wanted else "https"
-        spoken = web.speaks(scheme, target.host, target.port, self._deadline)
-        return self._as_other() if spoken else None
+        if self._spoke_tls or not web.spoken(target.host, target.port, self._deadline, scheme):
+            return None
+        return self._as_other()
 
     def _as_other(self) -> UnreachableError:
         from stallwatch.sources.jmx import web
 
         target = self._target
+        if self._spoke_tls:
+            return UnreachableError(f"what is behind {self.where} requires TLS", _BEHIND)
         scheme, what = ("http", "HTTP without TLS") if target.tls.wanted else ("https", "TLS")
         advice = web.use(scheme, target.host, target.port, target.name)
         return UnreachableError(f"{self.where} speaks {what}", advice)
@@ -230,6 +234,7 @@ class Agent:
             if self._target.tls.wanted:
                 peer = self._in_tls(peer)
                 self._shake_hands(peer, deadline)
+                self._spoke_tls = True
             else:
                 self._may_be_read(peer)
         except BaseException:
@@ -283,14 +288,11 @@ class Agent:
 
     def _explained(self, error: Exception) -> Exception:
         """Return what went wrong on the way: SilentError, LostError, or UnreachableError."""
-        from stallwatch.sources.jmx.tls import explained
-
         if isinstance(error, TimeoutError):
             return SilentError()
-        if isinstance(error, OSError) and type(error).__module__ == "ssl":
-            of_certificate = "certificate" in str(error).lower()
-            return (not of_certificate and self._other_scheme()) or explained(error, self.where, _NO_TLS)
-        if isinstance(error, OSError | RemoteDisconnected | IncompleteRead):
+        if isinstance(error, OSError):
+            return self._of_tls(error) if type(error).__module__ == "ssl" else LostError()
+        if isinstance(error, IncompleteRead):
             return LostError()
         said = str(error)
         if isinstance(error, BadStatusLine) and _TLS_ALERT in said.encode("latin-1", "replace"):
@@ -298,6 +300,17 @@ class Agent:
         if self.is_jolokia or not isinstance(error, HTTPException):  # a negative length is a ValueError
             return UnreachableError(f"{self.where} sent HTTP that cannot be read", _BETWEEN)
         return UnreachableError(f"{self.where} does not speak HTTP: {_said(said)}", _PORT)
+
+    def _of_tls(self, error: OSError) -> Exception:
+        from stallwatch.sources.jmx import tls
+
+        if isinstance(error, tls.HUNG_UP):
+            return LostError()
+        if not tls.is_none(error):  # an alert of the peer, or its certificate
+            return tls.explained(error, self.where)
+        if self._spoke_tls:
+            return UnreachableError(f"{self.where} sent TLS that cannot be read", _BETWEEN)
+        return self._other_scheme() or tls.explained(error, self.where, _NO_TLS)
 
     def _refused(self, response: HTTPResponse, octets: bytes) -> UnreachableError:
         """Return what an answer means that has another status than 200."""
