@@ -462,7 +462,7 @@ def test_dates_are_asked_for_their_milliseconds():
         (answer({"error": "no access"}, "403 Forbidden"),
          "HOST refuses access: HTTP 403 Forbidden: no access", "jolokia-access.xml"),
         (answer(b"<TITLE>No\nsuch page</TITLE>", "404 Not Found"),
-         "HOST has no /jolokia/: No such page", "with -U"),
+         "HOST has no /jolokia/: HTTP 404 Not Found: No such page", "with -U"),
         (answer(b"", "502 Bad Gateway"), "HOST answered HTTP 502 Bad Gateway", "proxy"),
         (answer(b"load is 3 < 5 and 7 > 6", "503 x"),
          "HOST answered HTTP 503 Service Unavailable: load is 3 < 5 and 7 > 6", "proxy"),
@@ -487,6 +487,32 @@ def test_what_is_no_jolokia(octets, what, advice):
     said, hint, _ = failure(octets, seconds=1)
     assert said.startswith(what)
     assert advice in hint
+
+
+def test_a_page_that_is_not_there_and_has_no_text():
+    assert failure(answer(b"", "404 "))[0] == "HOST has no /jolokia/: HTTP 404 Not Found"
+
+
+@pytest.mark.parametrize(
+    ("ways", "kinds"),
+    [
+        (['Digest realm="basics"'], "Digest"),
+        (['Digest realm="a, Basic b"', "Negotiate"], "Digest or Negotiate"),
+        (['Digest realm="\\", Basic \\"", qop = auth, nonce=x'], "Digest"),
+        (["Negotiate a==, Bearer realm=x"], "Negotiate or Bearer"),
+        (['Basic realm="x"'], None),
+        (['Digest realm="x", nonce="y", basic realm="z"'], None),
+        (["Negotiate, Basic"], None),
+        (["Negotiate", "BASIC"], None),
+        ([""], None),
+        ([" , "], None),
+    ],
+)
+def test_a_log_in_that_is_not_supported_is_one_without_basic(ways, kinds):
+    headers = [f"WWW-Authenticate: {way}" for way in ways]
+    what = failure(answer(b"", "401 Unauthorized", *headers))[0]
+    requires = f"a log-in by {kinds}" if kinds else "a user and a password"
+    assert what == f"HOST requires {requires} (HTTP 401 Unauthorized)"
 
 
 def test_a_port_without_tls_that_waits_for_more_is_named():

@@ -44,6 +44,8 @@ _SEEN, _LOOKED_AT = 1 << 16, 1 << 12
 _OK, _BAD, _DENIED, _FORBIDDEN, _NOT_FOUND = 200, 400, 401, 403, 404
 _REDIRECTS = (301, 302, 303, 307, 308)
 _NO_POST = (405, 501)  # of a server that only sends pages
+# Kinds of log-in in a header as 'Digest realm="a, b", Basic realm="c"' (RFC 9110, 11.6.1).
+_QUOTED, _KIND = r'"(?:\\.|[^"\\])*"', r"(?:^|,)\s*([^\s,=]+)(?=\s+[^\s=]|\s*(?:,|$))"
 _PORT = "check the port: Jolokia's is usually 8778, never the JMX port"
 _BETWEEN = "check whether the JVM restarts, and for a proxy in between"  # where Jolokia has answered before
 _BEHIND = "let the proxy there ask it over https (nginx: proxy_pass https://...)"
@@ -330,15 +332,16 @@ class Agent:
         if status == _BAD and not self._target.tls.wanted and (other := self._other_scheme()):
             return other  # nginx, Tomcat and Apache answer so where TLS is required
         if status in (_NOT_FOUND, *_NO_POST):
-            lacks = f"has no {self._target.name}: {said}"
+            lacks = f"has no {self._target.name}: {named}"
             other_answer = f"does not answer as Jolokia does, but {named}"
             return UnreachableError(f"{where} {lacks if status == _NOT_FOUND else other_answer}", _PATH)
         return UnreachableError(f"{where} answered {named}", "check its log, and for a proxy in between")
 
     def _denied(self, status: str, ways: list[str]) -> UnreachableError:
         where, user = self.where, self._target.user
-        if ways and not any("basic" in way.lower() for way in ways):
-            kind = _said(" or ".join(way.split(maxsplit=1)[0] for way in ways if way.strip()))
+        kinds = [kind for way in ways for kind in re.findall(_KIND, re.sub(_QUOTED, "", way))]
+        if kinds and "basic" not in map(str.lower, kinds):
+            kind = _said(" or ".join(kinds))
             advice = "allow Basic authentication there, the only one that is supported"
             return UnreachableError(f"{where} requires a log-in by {kind} ({status})", advice)
         if user is None:
