@@ -928,6 +928,49 @@ def test_nobody_is_idle_for_more_than_all_of_the_time(check, combined):
     assert re.search(r"^RequestHandler +100 +100$", text, re.MULTILINE), text
 
 
+NETWORK = "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent"
+NETWORK_THREADS = (
+    "\n[OK] the broker's network threads are not watched, NetworkProcessor is the controller's: "
+    "use check_jmx -O 'kafka.server:type=socket-server-metrics,listener=*,networkProcessor=*' -A io-wait-ratio --unit share --aggregate min -w 30%:"
+)
+
+
+def test_a_combined_kafka_shows_that_the_network_threads_of_the_broker_are_not_watched(check, jvm, combined):
+    combined(1.9)
+    jvm.bean(NETWORK, Value=1.0)
+    assert check("--no-state")[1] == (
+        "JMX_THREAD_POOLS OK - 2 pools, RequestHandler idle at least 90 % of the time | pools=2 threads=45 idle=90%"
+        + NETWORK_THREADS
+    )
+    jvm.bean(HANDLERS.format("BrokerRequestHandler"), OneMinuteRate=0.97)  # as 4.2 does
+    combined(0.97)
+    assert NETWORK_THREADS in check("--no-state")[1]
+    assert NETWORK_THREADS in check("--no-state", "--pool", "NetworkProcessor")[1]
+    assert NETWORK_THREADS not in check("--no-state", "--pool", "RequestHandler")[1]
+
+
+def test_the_command_for_these_threads_is_that_of_the_sheet():
+    sheet = (TESTS.parent / "contrib" / "docs" / "check_jmx_thread_pools.md").read_text()
+    command = NETWORK_THREADS.partition("use check_jmx ")[2]
+    assert command in " ".join(sheet.split())
+
+
+def test_a_pool_without_a_name_is_none_of_two(check, jvm):
+    jvm.bean('Catalina:type=ThreadPool,name=""', currentThreadsBusy=1, maxThreads=200)
+    assert "\n" not in check("--no-state")[1]
+
+
+@pytest.mark.parametrize("role", [CONTROLLER, REPLICAS])
+def test_a_broker_or_a_controller_alone_has_all_of_its_network_threads_watched(check, jvm, role):
+    jvm.bean(role, Value=0)
+    jvm.bean(HANDLERS.format("RequestHandler"), OneMinuteRate=0.9)
+    jvm.bean(NETWORK, Value=1.0)
+    assert check("--no-state") == (
+        0,
+        "JMX_THREAD_POOLS OK - 2 pools, RequestHandler idle 90 % of the time | pools=2 threads=45 idle=90%",
+    )
+
+
 def test_limits_of_the_user_are_judged_with_both_ends_of_a_sum(check, jvm, combined):
     combined(1.2)
     limits = ["--idle-warning", "50:", "--idle-critical", "40:"]

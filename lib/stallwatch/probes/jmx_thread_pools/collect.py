@@ -66,6 +66,7 @@ class Snapshot(NamedTuple):
     unread: list[ProbeError]  # why numbers cannot be had
     second_look: Second  # at pools in which somebody waited
     forbidden: tuple[str, ...] = ()  # pools of which Jolokia's policy forbids numbers
+    alone: Sequence[Pool] = ()  # each one of two, of which the JVM does not show the other
 
 
 def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], run: Run) -> Snapshot:
@@ -77,7 +78,9 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
     again = second if isinstance(second, dict) else {}
     had, changes = memory.get(_POOLS), Changes(memory, reader)
     uptime = _uptime(reader)
-    settled = [_settled(pool, uptime, shares=_shares(pool, server, changes)) for pool in pools]
+    both = _are_both(pools, server)
+    alone = [pool for pool in pools if pool.name == pool.family.one_of_two and pool.family.name in both]
+    settled = [_settled(pool, uptime, shares=_shares(pool, server, changes, both)) for pool in pools]
     observed = [
         _observation(pool, changes, uptime)._replace(
             second=again.get(pool.key), unsettled=before.idle is not None and pool.idle is None
@@ -85,7 +88,8 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
         for before, pool in zip(pools, settled, strict=True)
     ]
     threads = _or_why_not(lambda: [reader.value(*one) for one in _THREADS])
-    found = Snapshot(observed, had if isinstance(had, int) else 0, threads, unread, second, forbidden)
+    had = had if isinstance(had, int) else 0
+    found = Snapshot(observed, had, threads, unread, second, forbidden, alone)
     changes.keep()
     memory[_POOLS] = sum(not pool.family.everywhere for pool in pools) or found.had
     return found
@@ -200,7 +204,14 @@ def _uptime(reader: Reader) -> float | None:
     return None
 
 
-def _shares(pool: Pool, server: Server, changes: Changes) -> bool:
+def _are_both(pools: Iterable[Pool], server: Server) -> set[str]:
+    """Return the families whose server is two in one, by the MBeans that only both together have."""
+    families = {pool.family for pool in pools if pool.name in (pool.family.sums, pool.family.one_of_two)}
+    asked = [family for family in families if family.sums_with]
+    return {family.name for family in asked if all(server.names(name) for name in family.sums_with)}
+
+
+def _shares(pool: Pool, server: Server, changes: Changes, both: set[str]) -> bool:
     """Whether the idle time of a pool is that of two, added up.
 
     That is known by other MBeans, or once the sum was too large for one pool, until the JVM restarts.
@@ -212,8 +223,7 @@ def _shares(pool: Pool, server: Server, changes: Changes) -> bool:
     shares = pool.idle > _OF_ONE
     if not shares and pool.name == family.sums:
         was = not changes.restarted and changes.last(key) == 1
-        shares = was or all(server.names(name) for name in family.sums_with)
-        shares = shares and not server.names(family.sums_without)
+        shares = (was or family.name in both) and not server.names(family.sums_without)
     changes.note(key, int(shares))
     return shares
 

@@ -119,6 +119,8 @@ def all_of_it(
     """
     pools = snapshot.pools
     yield from _not_yet(pools)
+    for pool in snapshot.alone:
+        yield Fault(State.OK, pool.family.other_of_two)
     if snapshot.second_look is None:
         yield Fault(State.OK, "no time was left for a second look at who waits: only what lasts is critical")
     yield _threads(snapshot.threads)

@@ -61,6 +61,10 @@ class Family(NamedTuple):
     sums_with: tuple[str, ...] = ()
     sums_without: str = ""
     sums_why: str = ""
+    # The pool that is only one of two, if there are all MBeans of ``sums_with``; that the other one is not
+    # watched, and how to check it.
+    one_of_two: str = ""
+    other_of_two: str = ""
     absent: str = ""  # the pool that may have no threads: its idle time is no number then
     settles: float = 0  # seconds after the start of the JVM until averages mean what they should
 

@@ -122,6 +122,10 @@ FAMILIES = (
         sums_without="kafka.server:type=KafkaRequestHandlerPool,name=BrokerRequestHandlerAvgIdlePercent",
         sums_why="before Kafka 4.2 a broker that is also a controller shows only the sum of both idle times; "
         "RequestQueueTimeMs of kafka.network:type=RequestMetrics shows which requests wait",
+        one_of_two="NetworkProcessor",  # the controller's (3.9.0, 4.2.2)
+        other_of_two="the broker's network threads are not watched, NetworkProcessor is the controller's: "
+        "use check_jmx -O 'kafka.server:type=socket-server-metrics,listener=*,networkProcessor=*' "
+        "-A io-wait-ratio --unit share --aggregate min -w 30%:",
         absent="ControlPlaneNetworkProcessor",  # without a listener of its own (3.9 with ZooKeeper)
         settles=60,  # on an idle Kafka 3.9 the first begins with 0, the second is below 0.5 for 34 s
     ),
