@@ -195,7 +195,7 @@ def test_files_that_are_none(jvm_variant, tmp_path):
 
 
 def test_no_password(jvm_variant):
-    assert "wants a user and a password: give -u" in said(*of(jvm_variant("password")), *GOOD)
+    assert "requires a user and a password: use -u" in said(*of(jvm_variant("password")), *GOOD)
 
 
 @pytest.fixture(scope="module")

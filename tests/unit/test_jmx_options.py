@@ -37,7 +37,16 @@ def test_the_host_is_our_own_unless_given(target):
 
 
 def test_without_a_port_it_asks_which_jvm(target):
-    assert "which JVM?" in target("-H", "db1")
+    assert "which JVM?" in target()
+    assert "the port of db1 is missing: set it with -P" in target("-H", "db1")
+
+
+@pytest.mark.parametrize(
+    ("host", "way"), [("db1:9010", "-H db1 -P 9010"), ("[::1]:9010", "-H [::1] -P 9010")]
+)
+def test_a_host_with_a_port_is_refused(target, host, way):
+    for port in ([], ["-P", "9010"]):
+        assert f"-H {host} has a port: use {way}" in target("-H", host, *port)
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "-1", "http", "7199x", "\u0667"])
@@ -170,8 +179,13 @@ def test_a_url_of_http_is_jolokia(target):
         ("-U http://app1:8778 --tls", "write https://"),
         ("-U http://app1:8778 --rmi-port 1", "--rmi-port is for RMI"),
         ("-P 8778 --via jolokia --tls-registry", "--tls-registry is for RMI"),
-        ("-U http://app1:8778 --via rmi", "is no JMX URL"),
-        ("-U service:jmx:rmi:///jndi/rmi://h:1/jmxrmi --via jolokia", "is no URL of Jolokia"),
+        ("-U http://app1:8778 --via rmi", "-U is a URL of Jolokia, which contradicts --via rmi"),
+        ("-U http://app1:8778 --via jmxquery", "-U is a URL of Jolokia, which contradicts --via jmxquery"),
+        (
+            "-U service:jmx:rmi:///jndi/rmi://h:1/jmxrmi --via jolokia",
+            "-U is a URL of RMI, which contradicts --via jolokia",
+        ),
+        ("-U app1:8778", "of Jolokia http://HOST:PORT/jolokia, or use -H and -P"),
         ("-U http://app1:8778 -P 1", "leave out -H and -P"),
         ("-P 7199 --allow-cleartext", "belongs to --via jolokia"),
     ],

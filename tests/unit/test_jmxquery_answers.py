@@ -230,7 +230,7 @@ def test_output_that_was_cut_off_is_refused(cut):
     [
         ("refused", "db1:7199 refused the connection"),
         ("unknown_host", "there is no host nosuch.invalid"),
-        ("no_password", "db1:7199 wants a user and a password"),
+        ("no_password", "db1:7199 requires a user and a password"),
         ("wrong_password", "db1:7199 denied access to the user monitorRole"),
         ("not_bound", "the registry at db1:7199 does not have jmxrmi"),
         ("rmi_port", "db1:7199 speaks RMI, but has no registry"),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Unreachable = TypeVar("Unreachable", bound=ProbeError)
 
+_AUTHORITIES = ("--ca-file", "--ssl-ca")  # options of files that need no key
 PATIENCE = 1.0  # seconds for somebody to open it and write
 _LONGER = 3.0  # seconds for whoever has opened it
 _AT_ONCE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -69,7 +70,9 @@ def unusable(kind: type[Unreachable], option: str, path: str, error: OSError) ->
 
     why = error.strerror or "there is nothing of that kind in it"
     if isinstance(error, ssl.SSLError):
-        why = "no certificate in PEM form, or no key for it that can be used without a password"
+        why = "no certificate in PEM form"
+        if option not in _AUTHORITIES:
+            why += ", or no key for it that can be used without a password"
     said = kind(f"{option} {path}: {why}", "the server was not asked")
     said.always_unknown = True
     return said

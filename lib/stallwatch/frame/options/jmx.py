@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from stallwatch.frame.options import exposed
 from stallwatch.frame.options.values import port, utf8, variable
 from stallwatch.startup import TYPE_CHECKING
@@ -143,14 +145,20 @@ def _address(check: Check, options: Namespace) -> Target:
         is_http,
     )
 
+    _must_be_host(check, options.hostname)
     via = options.via or ("jolokia" if options.url and is_http(options.url) else "rmi")
     if options.url is None:
+        if options.port is None and options.hostname is not None:
+            check.parser.error(f"the port of {options.hostname} is missing: set it with -P")
         if options.port is None:
             check.parser.error("which JVM? Give its host with -H and JMX port with -P, or its URL with -U")
         name = JOLOKIA if via == "jolokia" else JMXRMI
         return Target(bare(options.hostname or "localhost"), options.port, name, via=via)
     if options.hostname is not None or options.port is not None:
         check.parser.error("-U names host and port already: leave out -H and -P")
+    if options.via and (options.via == "jolokia") != is_http(options.url) and "://" in options.url:
+        other = "Jolokia" if is_http(options.url) else "RMI"
+        check.parser.error(f"-U is a URL of {other}, which contradicts --via {options.via}: leave out --via")
     try:
         if via == "jolokia":
             host, port, path, https = from_http_url(options.url)
@@ -158,6 +166,12 @@ def _address(check: Check, options: Namespace) -> Target:
         return Target(*from_url(options.url), via=via)
     except NotUnderstoodError as error:
         check.parser.error(f"-U/--url: {error}")
+
+
+def _must_be_host(check: Check, host: str | None) -> None:
+    """Refuse HOST:PORT; an IPv6 address without brackets has more colons."""
+    if host is not None and (found := re.fullmatch(r"([^:]+|\[.+\]):(\d+)", host)):
+        check.parser.error(f"-H {host} has a port: use -H {found[1]} -P {found[2]}")
 
 
 def _password(options: Namespace) -> str | None:

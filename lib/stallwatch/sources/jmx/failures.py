@@ -60,7 +60,7 @@ def not_let_in(failure: Exception, where: str, user: str | None) -> UnreachableE
     """Return why the log-in failed."""
     if isinstance(failure, RemoteError) and is_access_denied(failure.record):
         if user is None:
-            return UnreachableError(f"{where} wants a user and a password", "give -u and --password-file")
+            return UnreachableError(f"{where} requires a user and a password", "use -u and --password-file")
         return UnreachableError(
             f"{where} denied access to the user {user}", "look at its jmxremote.password and jmxremote.access"
         )

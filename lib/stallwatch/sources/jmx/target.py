@@ -98,7 +98,8 @@ def from_url(text: str) -> tuple[str, int, str]:
     url = re.fullmatch(_URL, text.strip())
     if not url:
         raise NotUnderstoodError(
-            f'"{text}" is no JMX URL: write service:jmx:rmi:///jndi/rmi://HOST:PORT/jmxrmi, or use -H and -P'
+            f'"{text}" is no JMX URL: write service:jmx:rmi:///jndi/rmi://HOST:PORT/jmxrmi, of Jolokia '
+            "http://HOST:PORT/jolokia, or use -H and -P"
         )
     if url["protocol"].lower() != "rmi":
         raise NotUnderstoodError(f'"{text}": JMX over {url["protocol"]} cannot be spoken here, only over rmi')

@@ -18,6 +18,7 @@ _EXPIRED, _MISMATCH = 10, (62, 64)
 HUNG_UP = ssl.SSLEOFError, ssl.SSLZeroReturnError
 _OTHER_WORDS = ("wrong version number", "record layer failure", "http request")
 _NO_TLS = (*_OTHER_WORDS, "eof")  # a JVM that does not speak TLS closes the connection at our first words
+_EXPORT = "make one with keytool -exportcert -rfc -alias NAME -keystore FILE"
 _PORTS = "check that this is the right port, and --tls-registry and --rmi-port"
 _NOT_LET_IN = ("certificate required", "bad certificate", "handshake failure", "unknown ca")
 
@@ -47,7 +48,10 @@ def _trusting(ca_file: str | None) -> ssl.SSLContext:
         with having_data(ca_file):
             return ssl.create_default_context(cafile=ca_file)
     except OSError as error:
-        raise unusable(UnreachableError, "--ca-file", ca_file or "", error) from None
+        failure = unusable(UnreachableError, "--ca-file", ca_file or "", error)
+        if isinstance(error, ssl.SSLError):
+            failure.advice = _EXPORT
+        raise failure from None
 
 
 def _remedy(error: ssl.SSLCertVerificationError) -> str:

@@ -50,7 +50,7 @@ _MEANINGS = (
         _MORE_MEMORY,
     ),
     (r"OutOfMemoryError: (?P<of>[^\n\";]*)", "{where} is out of memory ({of})", "look into its log"),
-    (r"Credentials required", "{where} wants a user and a password", "give -u and --password-file"),
+    (r"Credentials required", "{where} requires a user and a password", "use -u and --password-file"),
     (
         r"SecurityException",
         "{where} denied access to the user {user}",
