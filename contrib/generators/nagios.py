@@ -107,8 +107,8 @@ def _call(plugin: Plugin) -> tuple[tuple[str, ...], str]:
 
 def examples(plugin: Plugin) -> list[str]:
     """Return the options of the examples in its help, without whom they ask, as a check_command has them."""
-    whole = re.sub(r"\n {4,}", " ", "\n".join(plugin.examples)).splitlines()
-    lines = [re.split(r" {3,}", line)[0] for line in whole]
+    whole = re.sub(r" \\\n +", " ", "\n".join(plugin.examples)).splitlines()
+    lines = [re.split(r" +# ", line)[0] for line in whole]
     asked = [line for line in lines if not NOT_HERE & set(shlex.split(line))]
     options = [_without_target(plugin, line) for line in asked]
     return [escaped(one) for one in options if one]

@@ -188,6 +188,13 @@ def test_examples_of_the_help_can_be_copied(plugins):
             plugin.parser.parse(options)
 
 
+def test_examples_beside_the_commands_of_nagios_can_be_copied():
+    text = (CONTRIB / "nagios" / "stallwatch-commands.cfg").read_text()
+    found = re.findall(r"^#   check_command  check_.*", text, re.MULTILINE)
+    assert len(found) > 20
+    assert [line for line in found if re.search(r"\\ | # ", line)] == []
+
+
 def test_the_example_of_check_jmx_looks_for_one_address(plugins):
     from stallwatch.probes.jmx.arguments import parsed
 
