@@ -10,6 +10,7 @@ import threading
 import time
 from types import SimpleNamespace
 
+import jmx_bytes
 import loopback
 import pytest
 from asking_server import certificate
@@ -762,7 +763,52 @@ def test_names_that_are_none_are_unreadable(found):
         server.names("a:*")
 
 
-def test_a_registry_that_is_only_slow_is_asked_again(monkeypatch):
+def test_a_registry_that_is_only_slow_is_waited_for(monkeypatch):
+    """Its first answer comes after it was tried whether it is an HTTP server; only that one is asked for."""
+    monkeypatch.setattr(session, "_REGISTRY", 0.2)
+    registry, log_in = jmx_bytes.load("attribute")
+    begun = []
+
+    def slow(connection, number, ended):
+        begun.append(connection.recv(4))
+        if number:
+            ended.wait()
+        while connection.recv(4096):
+            pass
+        connection.sendall(registry)
+
+    def play(connection, *_):
+        connection.recv(4096)
+        connection.sendall(log_in)
+        while connection.recv(4096):
+            pass
+
+    with loopback.serving(slow) as (host, port), loopback.serving(play) as (_, rmi_port):
+        target = jmx.Target(host, port, rmi_host=host, rmi_port=rmi_port, user="me", password="secret")
+        with jmx.connect(target, Deadline(30)) as server:
+            assert jmx_bytes.ASKED["attribute"](server)
+    assert begun == [b"JRMI", b"GET "]
+
+
+@pytest.mark.parametrize("seconds", [2, 60])
+def test_rmi_names_an_http_port_with_one_thread(seconds):
+    """Which reads on until its first client has sent a whole request, or has ended."""
+    thread = threading.Lock()
+
+    def play(connection, *_):
+        with thread:
+            octets = b""
+            while b"\r\n\r\n" not in octets:
+                octets += (more := connection.recv(4096))
+                if not more:
+                    return
+            connection.sendall(GONE)
+
+    with loopback.serving(play) as place:
+        assert report(place, via="rmi", seconds=seconds)[0] == "HOST speaks HTTP, not JMX over RMI"
+
+
+def test_a_slow_registry_behind_a_proxy_that_ends_both_sides_is_asked_again(monkeypatch):
     monkeypatch.setattr(session, "_REGISTRY", 0.2)
     begun = []
 

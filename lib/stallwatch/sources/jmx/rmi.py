@@ -130,6 +130,7 @@ class Link:
         self._wire = wire
         self._greeting = _HELLO
         self._greeted = False
+        self._ended = False
 
     def within(self, deadline: Deadline) -> None:
         """Let all waits from now on end with this deadline."""
@@ -138,6 +139,11 @@ class Link:
     def heard(self, seconds: float) -> bool:
         """Whether something comes within these seconds; raises LostError if the peer hangs up instead."""
         return self._wire.heard(seconds)
+
+    def end(self) -> None:
+        """Send nothing more; what was asked is answered all the same, as far as the JVM is concerned."""
+        self._ended = True
+        self._wire.end()
 
     def send(self, *calls: bytes) -> None:
         """Send calls; the greeting goes before the first one, in the same segment."""
@@ -171,10 +177,11 @@ class Link:
         if header[0] == _EXCEPTIONAL:
             if not isinstance(found, Record):
                 raise ProtocolError("an exception that is none")
-            self.usable = not found.name.startswith("java.rmi.")  # after those the server hangs up
+            # after those the server hangs up
+            self.usable = not (self._ended or found.name.startswith("java.rmi."))
             raise RemoteError(found)
-        self.usable = True
-        if stub:
+        self.usable = not self._ended
+        if stub and not self._ended:
             # Without this the server keeps the object alive for 5 minutes.
             self._wire.send(_ACKNOWLEDGED + header[1 : 1 + _UID_SIZE])
         return found

@@ -20,13 +20,15 @@ from stallwatch.units import say_duration
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable
+    from typing import Any
 
     from stallwatch.sources.jmx.errors import JmxError
     from stallwatch.sources.jmx.target import Target
 
 _BOUND = 500  # bytes of names that a registry has
+# All are chosen.
 _PATIENCE = 3.0  # seconds for an answer while others wait: a getter that takes longer comes last
-_REGISTRY = 1.0  # seconds for the first words of the registry, before it is tried whether it speaks HTTP
+_REGISTRY = 1.0  # seconds for the first words of the registry, until HTTP is tried; or a quarter of the time
 _PROOF = 0.5  # seconds to see whether the server answers at all
 _FAREWELL = 0.25  # seconds; less than what the deadline keeps back for the report
 # What a TLS server answers to plain text; the H of HTTP/1.1; JRMP's ProtocolNotSupported.
@@ -230,14 +232,7 @@ class Session:
     def _stub(self, peer: Reference, call: bytes, asked: str) -> Reference:
         """Make a call that returns a stub, and return where to reach it."""
         try:
-            link = self._link(peer, self._deadline)
-            link.send(call)
-            if peer.object_id == rmi.REGISTRY and not link.heard(_REGISTRY):
-                link.close()  # it may keep the only thread of an HTTP server
-                self._must_not_be_http("https" if peer.tls else "http")
-                link = self._link(peer, self._deadline)
-                link.send(call)
-            stub = reference(link.answer(stub=True))
+            stub = reference(self._answer(peer, call))
         except SilentError:
             advice = "check that it is a JMX port, and whether the JVM is stopped, or swapping"
             if peer.object_id != rmi.REGISTRY:
@@ -254,6 +249,20 @@ class Session:
                 f"{self._named(peer)} closed the connection without an answer", advice
             ) from None
         return stub._replace(host=self._host_of(stub), port=self._target.rmi_port or stub.port)
+
+    def _answer(self, peer: Reference, call: bytes) -> Any:
+        """Make a call that returns a stub, and see that a registry that is silent is not an HTTP server."""
+        link = self._link(peer, self._deadline)
+        link.send(call)
+        if peer.object_id != rmi.REGISTRY or link.heard(min(_REGISTRY, self._deadline.left() / 4)):
+            return link.answer(stub=True)
+        link.end()  # it would keep the only thread of an HTTP server
+        self._must_not_be_http("https" if peer.tls else "http")
+        with suppress(LostError):  # of a proxy that ends a connection as soon as one side does
+            return link.answer(stub=True)
+        link = self._link(peer, self._deadline)
+        link.send(call)
+        return link.answer(stub=True)
 
     def _host_of(self, stub: Reference) -> str:
         """Ignore the server's idea of its own host, which is often wrong for others, unless asked."""

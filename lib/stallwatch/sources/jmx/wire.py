@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from stallwatch.sources import tcp
 from stallwatch.sources.jmx.errors import NoConnectionError, UnreachableError
 from stallwatch.sources.jmx.target import place
@@ -82,6 +84,13 @@ class Wire:
             self.deadline = whole
         self._at = 0
         return True
+
+    def end(self) -> None:
+        """Send the end of what is sent; the peer can still answer."""
+        from _socket import SHUT_WR, socket
+
+        with suppress(OSError):  # the peer has hung up
+            socket.shutdown(self._socket, SHUT_WR)  # that of ssl would read on without TLS
 
     def _fill(self, count: int) -> None:
         parts = [self._buffer[self._at :]]
