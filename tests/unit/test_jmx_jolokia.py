@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import re
 import socket
 import ssl
@@ -18,16 +19,18 @@ from http_server import answer, serving
 from stallwatch import withheld
 from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
-from stallwatch.sources.jmx import session
+from stallwatch.sources.jmx import session, web
 from stallwatch.sources.jmx.jolokia import client, http, questions
 from stallwatch.sources.jmx.jolokia.values import SpoiledError, parsed, plain
 from stallwatch.sources.jmx.target import JOLOKIA, from_http_url
+from stallwatch.sources.jmx.wire import SilentError
 from stallwatch.units import NotUnderstoodError
 
 VERSION = {
     "status": 200,
     "value": {"agent": "2.1.1", "protocol": "8.0", "config": {"maxCollectionSize": "0"}},
 }
+SHEET = pathlib.Path(__file__).parents[2] / "contrib" / "docs" / "check_jmx.md"
 SECRET = "Tr0ub4dor3x"
 
 
@@ -395,6 +398,38 @@ def test_an_attribute_that_hangs_costs_few_and_is_asked_twice(monkeypatch):
     assert hung == ["A30", "A31", "A32", "A33", "A34", "A35"]
     assert "no answer within" in found["A31"].what
     assert sum(b'"A31"' in one for one in asked) == 2
+
+
+def test_of_a_short_time_half_is_left_to_see_whether_the_agent_answers(monkeypatch):
+    given = []
+    patient = questions.Agent.post
+
+    def post(self, body, deadline, patience=None):
+        given.append(patience)
+        return patient(self, body, deadline, patience)
+
+    monkeypatch.setattr(questions.Agent, "post", post)
+    with serving(agent(lambda _: told(1))) as asked, connect(asked, seconds=4) as server:
+        list(server.read([("a:b=c", ["A", "B"])]))
+    assert 0 < given[-1] <= 2
+
+
+def test_to_wait_for_the_beginning_of_an_answer_ends_in_time():
+    with serving(lambda *_: None) as asked:
+        one = http.Agent(jmx.Target(*asked.place, JOLOKIA, via="jolokia"), Deadline(60))
+        begun = time.monotonic()
+        with pytest.raises(SilentError):
+            one.post(b"[]", Deadline(0.5), patience=60)
+        assert time.monotonic() - begun < 30
+        one.close()
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_port_that_says_nothing_costs_little_time(scheme):
+    deadline = Deadline(60)
+    with loopback.serving(lambda _connection, _number, ended: ended.wait()) as place:
+        assert web.spoken(*place, deadline, scheme) is None
+    assert deadline.left() > 40
 
 
 def test_an_agent_with_a_single_thread_that_is_slow_has_all_of_the_time(monkeypatch):
@@ -806,6 +841,39 @@ def test_rmi_names_an_http_port_with_one_thread(seconds):
 
     with loopback.serving(play) as place:
         assert report(place, via="rmi", seconds=seconds)[0] == "HOST speaks HTTP, not JMX over RMI"
+
+
+def test_a_log_in_without_tls_where_it_is_required_is_not_sent():
+    registry, _ = jmx_bytes.load("attribute")
+
+    def play(connection, *_):
+        connection.recv(4096)
+        connection.sendall(registry)
+        connection.recv(4096)
+
+    with loopback.serving(play) as place:
+        what, advice = report(place, via="rmi", wanted=True)
+    assert what == "HOST accepts log-ins only without TLS: nothing was sent"
+    assert "jmxremote.ssl=true" in advice
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        "not JMX over RMI", "speaks TLS", "speaks HTTP without TLS", "refused the TLS handshake",
+        "requires TLS", "requires a log-in by",
+    ],
+)  # fmt: skip
+def test_the_sheet_shows_what_to_do_where_another_server_answers(reported):
+    table = SHEET.read_text().partition("## What to do")[2]
+    assert any(reported in row.split("|")[1] for row in table.splitlines() if row.startswith("|"))
+
+
+def test_the_sheet_makes_a_keystore_that_nobody_else_can_read():
+    lines = SHEET.read_text().splitlines()
+    made = next(number for number, line in enumerate(lines) if "keytool -genkeypair" in line)
+    assert lines[made].startswith("    (umask 077; keytool ")
+    assert lines[made + 1] == "    chown cassandra: /etc/jolokia.p12"
 
 
 def test_a_slow_registry_behind_a_proxy_that_ends_both_sides_is_asked_again(monkeypatch):

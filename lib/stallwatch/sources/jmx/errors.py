@@ -10,7 +10,7 @@ class JmxError(ProbeError):
 
 
 class UnreachableError(JmxError):
-    """Nothing can be asked of the server: it is not there, is silent, lets nobody in, or speaks no JMX."""
+    """Nothing can be asked of the server: it is not there, is silent, accepts no log-in, or speaks no JMX."""
 
 
 class NoConnectionError(UnreachableError):

@@ -131,7 +131,7 @@ class Session:
         return True
 
     def silent(self, asked: str) -> UnreachableError:
-        """Report that the server, which has let us in, has not answered in time."""
+        """Report that the server, which has accepted the log-in, has not answered in time."""
         advice = "check whether the JVM is in a long garbage collection, or swapping"
         return self._silent(self.rmi_where, asked, advice)
 
@@ -152,7 +152,7 @@ class Session:
     def _link(self, peer: Reference, deadline: Deadline) -> Link:
         if self._target.tls.wanted and not peer.tls and peer.object_id != rmi.REGISTRY:
             raise UnreachableError(
-                f"{self.where} lets clients in only without TLS: nothing was sent",
+                f"{self.where} accepts log-ins only without TLS: nothing was sent",
                 "configure com.sun.management.jmxremote.ssl=true there, or leave out the TLS options",
             )
         key = (peer.host, peer.port, peer.tls)

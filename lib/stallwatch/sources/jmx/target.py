@@ -31,7 +31,7 @@ class Tls(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A JVM's JMX agent: its registry at ``host:port``, and what it takes to be let in.
+    """A JVM's JMX agent: its registry at ``host:port``, and what it takes to log in.
 
     ``name`` is what it is bound to there; of Jolokia the path of its URL, and ``tls.wanted`` means https.
     """
