@@ -35,7 +35,7 @@ def test_help_fits_80_columns_and_says_what_one_sample_is_worth(run_it):
     status, text = run_it("--help")
     assert status == 3
     assert max(map(len, text.splitlines())) <= 80
-    assert "WARNING at most, unless --confirm is 1" in " ".join(text.split())
+    assert "with --sample, CRITICAL only if this is 1" in " ".join(text.split())
 
 
 @pytest.mark.usefixtures("new_interpreter")

@@ -182,7 +182,7 @@ def test_the_commands_are_named_where_this_installation_has_them(tmp_path, monke
 
     def named():
         icinga, cfg = (engine.written(planned("db1", local=False)) for engine in (icinga2, nagios))
-        include = re.search("^//   include (.*)$", icinga, re.MULTILINE)[1]
+        include = re.search("^// line, include (.*), in one file alone[.]$", icinga, re.MULTILINE)[1]
         return include, re.search("copy (.*)[.]$", cfg, re.MULTILINE)[1]
 
     assert named() == (

@@ -24,8 +24,7 @@ BY_AGENT = (
 _COMMANDS = "icinga2/stallwatch-commands.conf"
 HEAD = """\
 // For Icinga 2: put it beside your hosts, as /etc/icinga2/conf.d/{name}.conf. It needs our commands: one
-// line, in one file alone:
-//   include {commands}
+// line, include {commands}, in one file alone.
 // If the engine has this host already, delete the host from this file: it refuses a second one.
 """
 

@@ -230,43 +230,56 @@ class Agent:
         return self._connection, self._peer
 
     def _connected(self, deadline: Deadline) -> _EndsInTime:
-        plain = connected(self._target.host, self._target.port, deadline.left, "Jolokia")
-        peer = _EndsInTime(fileno=plain.detach())
+        if self._target.tls.wanted:
+            return self._encrypted(deadline)
+        peer = self._plain(deadline)
         try:
-            if self._target.tls.wanted:
-                peer = self._in_tls(peer)
-                self._shake_hands(peer, deadline)
-                self._spoke_tls = True
-            else:
-                self._may_be_read(peer)
+            self._may_be_read(peer)
         except BaseException:
             peer.close()
             raise
-        peer.deadline = deadline
         return peer
 
-    def _in_tls(self, peer: _EndsInTime) -> _EndsInTimeInTls:
-        host = self._target.host
-        found = self._context().wrap_socket(peer, server_hostname=host, do_handshake_on_connect=False)
-        assert isinstance(found, _EndsInTimeInTls)  # noqa: S101 - the context makes no other
-        return found
+    def _plain(self, deadline: Deadline) -> _EndsInTime:
+        plain = connected(self._target.host, self._target.port, deadline.left, "Jolokia")
+        return _EndsInTime(fileno=plain.detach())
 
-    def _shake_hands(self, peer: _EndsInTimeInTls, deadline: Deadline) -> None:
-        """Begin TLS. Java's own server without TLS stays silent: it reads on, as of a request."""
+    def _encrypted(self, deadline: Deadline) -> _EndsInTime:
+        """Begin TLS. Java's own server without TLS stays silent: it reads on, as of a request.
+
+        It may have one thread, which is free again only when that connection is closed.
+        """
         begun = time.monotonic()
-        try:
-            _end_in_time(peer, deadline.part(_HANDSHAKE))
-            return peer.do_handshake()
-        except TimeoutError:
-            if other := self._other_scheme():
-                raise other from None
-        try:
-            _end_in_time(peer, deadline)
-            return peer.do_handshake()
-        except TimeoutError:
+        peer = self._in_tls(deadline.part(_HANDSHAKE))
+        if not peer and (other := self._other_scheme()):
+            raise other
+        peer = peer or self._in_tls(deadline)
+        if not peer:
             within = waited(time.monotonic() - begun, self._deadline)
             what = f"{self.where} has not answered within {within}: TLS handshake"
-            raise UnreachableError(what, _SILENT) from None
+            raise UnreachableError(what, _SILENT)
+        self._spoke_tls = True
+        return peer
+
+    def _in_tls(self, deadline: Deadline) -> _EndsInTimeInTls | None:
+        """Connect in TLS; None: the handshake did not end in time."""
+        peer: socket | None = None
+        try:
+            plain = peer = self._plain(deadline)
+            host = self._target.host
+            peer = self._context().wrap_socket(plain, server_hostname=host, do_handshake_on_connect=False)
+            _end_in_time(peer, deadline)
+            peer.do_handshake()
+        except (TimeoutError, SilentError):
+            if peer:
+                peer.close()
+            return None
+        except BaseException:
+            if peer:
+                peer.close()
+            raise
+        assert isinstance(peer, _EndsInTimeInTls)  # noqa: S101 - the context makes no other
+        return peer
 
     def _may_be_read(self, peer: socket) -> None:
         """See that the password, if there is one, does not leave this host for everybody to read."""
