@@ -236,7 +236,7 @@ def _said(command: Sequence[str]) -> str:
 def _said_to(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     name, *words = command
     try:
-        process = subprocess.Popen(  # noqa: S603 - whoever calls us chooses what to run
+        process = subprocess.Popen(  # noqa: S603 - the command is the user's
             [*_program(name), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
     except OSError as error:

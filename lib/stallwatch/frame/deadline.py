@@ -80,7 +80,7 @@ def _begun_by(thread: int) -> set[int]:
 class Deadline:
     """The time that one run may take, and the memory for what it is answered.
 
-    Whoever waits for something sets ``doing`` ("waiting for db1:3306"): the line that ends an overdue run
+    Code that waits sets ``doing`` ("waiting for db1:3306"): the line that ends an overdue run
     quotes it. Processes in ``children`` are killed with the run. ``farewells`` are messages for servers, in
     case the process ends in the middle of a conversation; each takes a moment.
     """
@@ -90,7 +90,7 @@ class Deadline:
         self.doing = ""
         self.children = Children()
         self.farewells: list[Callable[[], None]] = []
-        self.extended: Callable[[], None] = lambda: None  # informs whoever ends the run
+        self.extended: Callable[[], None] = lambda: None  # called when the end has moved
         self._end = time.monotonic() + seconds
         self._kept = 0
 

@@ -270,13 +270,11 @@ class Agent:
             peer = self._context().wrap_socket(plain, server_hostname=host, do_handshake_on_connect=False)
             _end_in_time(peer, deadline)
             peer.do_handshake()
-        except (TimeoutError, SilentError):
+        except BaseException as error:
             if peer:
                 peer.close()
-            return None
-        except BaseException:
-            if peer:
-                peer.close()
+            if isinstance(error, TimeoutError | SilentError):
+                return None
             raise
         assert isinstance(peer, _EndsInTimeInTls)  # noqa: S101 - the context makes no other
         return peer

@@ -131,18 +131,21 @@ class Asking:
         """Ask and take the answers apart; raises SpoiledError, TooLongError, and SilentError as ``_post``."""
         octets = self._post(questions, alone=alone)
         if octets[:1] not in (b"[", b"{"):
-            raise not_json(self.where, octets, before=self._agent.is_jolokia)
+            raise self._foreign(octets)
         told = parsed(octets)
         if isinstance(told, dict):
             if "status" not in told:
-                raise not_json(self.where, octets, before=self._agent.is_jolokia)
+                raise self._foreign(octets)
             if len(questions) > 1:
                 raise SpoiledError("the agent failed")
             told = [told]
         if len(told) != len(questions) or not all(isinstance(one, dict) for one in told):
-            raise not_json(self.where, octets, before=self._agent.is_jolokia)
+            raise self._foreign(octets)
         self._agent.is_jolokia = True
         return [_answer(one) for one in told]
+
+    def _foreign(self, octets: bytes) -> UnreachableError:
+        return not_json(self.where, octets, before=self._agent.is_jolokia)
 
     def _post(self, questions: Sequence[Question], *, alone: bool) -> bytes:
         """Send questions; raises SilentError if the agent answers another one meanwhile, but not these.
@@ -153,18 +156,15 @@ class Asking:
         end = self._deadline.part(max(left - _PROOF, _MOST_OF * left))
         body = json.dumps([one.request for one in questions]).encode()
         try:
-            if alone:
-                return self._agent.post(body, end)
-            try:
-                return self._agent.post(body, end, patience=min(left / 2, _PATIENCE))
-            except SilentError:
-                is_alive = self._answers_at_all()
-            if not is_alive:
-                return self._agent.answer(end)
+            return self._agent.post(body, end, None if alone else min(left / 2, _PATIENCE))
+        except SilentError:
+            if not alone and self._answers_at_all():
+                self._agent.close()
+                raise
+        try:
+            return self._agent.answer(end)
         except SilentError:
             raise self._silent(questions, time.monotonic() - begun) from None
-        self._agent.close()
-        raise SilentError
 
     def _answers_at_all(self) -> bool:
         """Whether the agent answers something simple over another connection."""
