@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from measured import HEAP, Bench, ours
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 
 # isort: split

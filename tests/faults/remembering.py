@@ -14,7 +14,7 @@ PLUGINS = Path(__file__).parents[2] / "plugins"
 # Counts its runs, and tells what it found and what was wrong; -S: site-packages come from our own path.
 COUNT = """
 import json, sys
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.frame.state import memory
 
 problems = []

@@ -11,7 +11,7 @@ PAGES, INODES = 8, 6  # left; more than are wanted
 UNSAVED, NOTHING = "this run cannot be remembered: ", "nothing is remembered between runs: "
 RUN = """
 import json, os, resource, shutil, sys
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.frame.state import memory
 
 

@@ -17,7 +17,7 @@ PATIENCE = 60  # seconds for one of them to say something
 # Keeps tokens, and tells each one when it is kept.
 COLLECT = """
 import itertools, os, sys
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.frame.state import memory
 
 for number in itertools.count():

@@ -11,8 +11,8 @@ from choices import Choices
 from fuzzing import Target
 from plugin_runs import NOW, RECORDED, clock, said
 from scratch import empty, file
+from stallwatch.deadline import Children
 from stallwatch.findings import ProbeError
-from stallwatch.frame.deadline import Children
 from stallwatch.frame.options import mysql as mysql_options
 from stallwatch.probes.mysql_backup import physical
 from stallwatch.sources.backups import contents

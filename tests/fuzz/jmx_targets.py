@@ -25,7 +25,7 @@ from java_stream import (
 )
 from plugin_runs import RECORDED, clock, said
 from recorded_jvm import RecordedJvm
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.frame.options import jmx as jmx_options
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx import jmxquery

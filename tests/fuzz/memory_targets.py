@@ -14,7 +14,7 @@ from host_targets import DIVIDER, HOST_FILES, PROCESS_FILES, _written, bonds, ho
 from plugin_runs import NOW, RECORDED, clock, said
 from recorded_jvm import RecordedJvm
 from scratch import empty, file
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.frame.options import jmx as jmx_options
 from stallwatch.frame.state import decoded
 from stallwatch.frame.state import memory as state

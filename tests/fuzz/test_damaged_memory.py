@@ -12,7 +12,7 @@ from fuzzing import WrongError
 from levels import representative
 from plugin_runs import NOW, RECORDED, clock, said
 from scratch import file
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.frame.state import memory as state
 
 ODD = (

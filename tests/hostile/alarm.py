@@ -11,7 +11,7 @@ _SCHED = 2  # CPUCLOCK_SCHED of Linux: all that the threads of a process have ta
 # Tells when the alarm is to come, by time.monotonic().
 _TELL = """import os, sys, time
 def hook(event, arguments):
-    if event == "import" and arguments[0] == "stallwatch.frame.deadline":
+    if event == "import" and arguments[0] == "stallwatch.frame.exit":
         import signal
         wind = signal.setitimer
         def setitimer(which, seconds, interval=0.0):

@@ -10,7 +10,7 @@ import loopback
 import psutil
 import pymysql
 from mariadb import Mariadb
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import mysql
 from subjects import JMX, MYSQL, NDB, SECRET, Place
 

@@ -96,7 +96,7 @@ def test_a_signal_does_not_stay_blocked(tmp_path):
     """Nor for a child that a plugin starts."""
     code = """import signal
 from stallwatch.frame.check import Check
-from stallwatch.frame.deadline import Exit
+from stallwatch.frame.exit import Exit
 signal.pthread_sigmask(signal.SIG_BLOCK, (1, 2, 15))
 Exit(str).leave(0, str(signal.pthread_sigmask(signal.SIG_BLOCK, ())))
 """

@@ -12,7 +12,7 @@ from unittest import mock
 
 from cassandra import Cassandra
 from jvm import VARIANTS, Jvm
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx import wire
 

@@ -7,7 +7,7 @@ cd tests/recorded/jmx_thread_pools
 import json
 import sys
 
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.probes.jmx_thread_pools.families import FAMILIES
 from stallwatch.sources import jmx
 

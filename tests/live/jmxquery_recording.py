@@ -13,7 +13,7 @@ import java_software
 import software
 from jvm import VARIANTS, Jvm
 from loopback import free_port
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources.jmx import JmxError, Target, jmxquery
 from stallwatch.sources.jmx.jmxquery import java
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pymysql
 from mariadb import Mariadb
 from mysql_server import Mysql
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import mysql
 
 sys.path.append(str(Path(__file__).parents[1] / "unit"))

@@ -6,7 +6,7 @@ import java_software
 import pytest
 from jmx_value import value_of
 from jvm import VARIANTS, Jvm
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx.info import Attribute, Bean
 from troubled_link import TroubledLink

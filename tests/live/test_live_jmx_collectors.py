@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pool_servers
 import pytest
+from stallwatch.deadline import Deadline
 from stallwatch.discovery import jmx as discovery
 from stallwatch.discovery.plan import Place
-from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
 
 PLUGIN = Path(__file__).parents[2] / "plugins" / "check_jmx"

@@ -16,7 +16,7 @@ import pytest
 from cassandra import Cassandra
 from jmx_value import value_of
 from loopback import free_port
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 from troubled_link import TroubledLink
 from whole_sentence import sentence

@@ -13,7 +13,7 @@ from installing import obtained
 from jmx_value import compared, value_of
 from jolokia import AGENTS, JolokiaJvm
 from plugin_command import ROOT, Said, environment
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx.target import from_http_url
 

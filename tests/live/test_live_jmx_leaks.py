@@ -8,7 +8,7 @@ import pytest
 from check_jmx_command import command
 from jvm import Jvm
 from loopback import wait_until
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 
 NOTHING = {"threads": 0, "connections": 0, "unacknowledged": 0}

@@ -9,7 +9,7 @@ import time
 import pytest
 from jmx_value import compared, value_of
 from jvm import Jvm
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 
 SLACK = 5  # seconds for a busy machine to start a program and to end it

@@ -10,12 +10,12 @@ import old_cassandra
 import pytest
 import software
 from jmx_value import value_of
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 
 DIES_LOGGED_IN = """
 import os, sys
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 jmx.connect(jmx.Target("127.0.0.1", int(sys.argv[1])), Deadline(20)).__enter__().domains()
 os._exit(0)

@@ -15,7 +15,7 @@ from load_counting import JmxCounts, SqlCounts
 from load_recording import APART, EXACT, FILE, usual
 from loopback import wait_until
 from plugin_command import ROOT
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import mysql
 
 PAGE = ROOT / "contrib" / "docs" / "load.md"

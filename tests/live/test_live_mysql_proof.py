@@ -9,7 +9,7 @@ import threading
 import pytest
 import software
 from mariadb_of_maven import MariadbOfMaven
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import mysql
 
 

@@ -14,7 +14,7 @@ import pytest
 from link import Link
 from mariadb import Mariadb
 from plugin_command import PLUGINS, Said, environment, run
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.probes.mysql_query.functions import only_reads
 from stallwatch.probes.mysql_query.kill import Running, end
 from stallwatch.probes.mysql_query.queries import Query, Session

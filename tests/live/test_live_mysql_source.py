@@ -9,7 +9,7 @@ import pytest
 import software
 from mariadb import Mariadb
 from mysql_server import Mysql
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import mysql
 
 SLACK = 5

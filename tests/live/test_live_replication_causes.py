@@ -12,7 +12,7 @@ import throttled
 from held_backup import held_backup
 from replication_pair import GRANTS
 from replication_writer import Writer
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.probes.mysql import innodb
 from stallwatch.probes.replication_lag import lag, queries
 from stallwatch.probes.replication_lag.causes import applying, explain

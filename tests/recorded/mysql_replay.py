@@ -43,6 +43,7 @@ def _said(run, home, monkeypatch):
     monkeypatch.setattr(mysql, "connect", run.connect)
     monkeypatch.setattr(ndb_mgm, "data_nodes", run.data_nodes)
     clocks = {"time": run.clock, "monotonic": run.clock, "clock_gettime": lambda _: run.clock()}
+    clocks["process_time"] = lambda: 0.0
     for name, stand_in in {**clocks, "sleep": run.clock.sleep}.items():
         monkeypatch.setattr(time, name, stand_in)
     plugin = runpy.run_path(str(PLUGINS / run.plugin))

@@ -50,6 +50,7 @@ class RecordedRun:
         self.options = recorded["options"]
         self.began = recorded["began"]
         self.clock = Clock(self.began)
+        self.deadline = None  # of the run that is played, once it has logged in
         self.surprises = []
         self.lacks = []
         self._log_ins = recorded["log_ins"]
@@ -70,9 +71,12 @@ class RecordedRun:
         """Let time go by until the answer is there."""
         self.clock.reach(self.began + answer["at"])
         self.clock.sleep(answer["took"])
+        if self.deadline:
+            self.deadline.account.waited += answer["took"]
 
-    def connect(self, target, *_):
+    def connect(self, target, deadline, *_):
         """As ``mysql.connect``: log-ins at one server come in the order of then."""
+        self.deadline = deadline
         return self.log_in(target.where)
 
     def log_in(self, where):
@@ -102,6 +106,7 @@ class RecordedServer:
         self.flavour = Flavour(name, tuple(version), text)
         self._account = recorded["account"]
         self._run = run
+        self.deadline = run.deadline
         self._answers = Answers(recorded["answers"], statements)
         run.come(recorded)
 

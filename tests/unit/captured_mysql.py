@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from stallwatch.deadline import Deadline
 from stallwatch.sources.mysql import DeniedError, Flavour
 
 CAPTURES = Path(__file__).parents[1] / "recorded" / "replication"
@@ -36,6 +37,7 @@ class CapturedMysql:
         self._clock = clock
         name, self.flavour = VERSIONS[version]
         self.where = where
+        self.deadline = Deadline(60)
         self.local = False
         self.status = pairs(f"{name}_global_status.txt")
         self.variables = pairs(f"{name}_global_variables.txt")

@@ -8,7 +8,7 @@ import re
 import sqlite3
 
 import clock
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources.mysql import DeniedError, Flavour, MissingTableError, MysqlError
 
 NOW = 1_795_000_000.0

@@ -22,7 +22,7 @@ import traceback
 from pathlib import Path
 from unittest import mock
 
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import mysql
 from stallwatch.sources.mysql import log_in
 

@@ -20,7 +20,7 @@ PAGE = (ROOT / "contrib" / "docs" / "architecture.md").read_text()
 LIB = str(ROOT / "lib") + "/"
 WALK = re.findall(r"^\| \d? ?\| `([\w.]+):([\w.]+)` \|", PAGE, re.MULTILINE)
 # A replay stands in for the server, and for the process.
-NOT_REPLAYED = {"frame.check:Check.main", "frame.deadline:Exit.leave"}
+NOT_REPLAYED = {"frame.check:Check.main", "frame.exit:Exit.leave"}
 RECORDING, RUN = re.search(r"^<!-- datum (\S+) (\d+) -->$", PAGE, re.MULTILINE).groups()
 
 

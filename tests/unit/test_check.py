@@ -13,9 +13,9 @@ from contextlib import suppress
 import psutil
 import pytest
 from stallwatch import units, withheld
+from stallwatch.deadline import Children, TimeUpError
 from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.frame.check import Check
-from stallwatch.frame.deadline import Children, TimeUpError
 from stallwatch.line import shorten
 from stallwatch.withheld import WITHHELD
 
@@ -177,9 +177,9 @@ def test_what_is_left_of_the_deadline_is_never_negative(check, clock):
 def test_a_part_of_the_deadline_ends_no_later_than_the_whole(check, clock):
     def findings(_options, run):
         part = run.deadline.part(0.5)
-        assert (part.left(), part.farewells) == (0.45, run.deadline.farewells)
+        assert (part.left(), part.farewells) == (0.5, run.deadline.farewells)
         clock.later(7.3)
-        assert run.deadline.part(0.5).until_end() == pytest.approx(0.2)
+        assert run.deadline.part(0.5).left() == pytest.approx(0.2)
         clock.later(1)
         assert run.deadline.part(0.5).left() == 0
         yield Fault(State.OK, "fine")
@@ -968,7 +968,7 @@ sys.meta_path.insert(0, Interrupting())
 
 
 INTERRUPTED = """
-from stallwatch.frame.deadline import Exit
+from stallwatch.frame.exit import Exit
 was = Exit.{step}
 
 def interrupted(way_out, text):
@@ -1003,17 +1003,17 @@ def findings(options, run):
 def test_who_is_late_with_the_report_leaves_time_to_write_for_who_was_faster(plugin):
     body = """
 from threading import Event
-from stallwatch.frame import deadline
-deadline.PATIENCE = 2
+from stallwatch.frame import exit as ending
+ending.PATIENCE = 2
 writes = Event()
-write = deadline.Exit.write
+write = ending.Exit.write
 
 def slowly(way_out, text):
     writes.set()
     time.sleep(0.1)
     write(way_out, text)
 
-deadline.Exit.write = slowly
+ending.Exit.write = slowly
 
 def findings(options, run):
     from stallwatch.render import text as rendering
@@ -1154,7 +1154,7 @@ def test_a_signal_that_the_main_thread_does_not_notice_is_told_all_the_same(plug
 
 WITHOUT = """
 import _thread, resource
-from stallwatch.frame.deadline import Exit
+from stallwatch.frame.exit import Exit
 at = Exit.at
 free = os.dup(0)
 os.close(free)

@@ -3,8 +3,8 @@
 import pytest
 from fake_ndb import FakeNdb
 from fake_replica import FakeReplica
+from stallwatch.deadline import Deadline
 from stallwatch.discovery import icinga2, mysql, nagios, plan
-from stallwatch.frame.deadline import Deadline
 from stallwatch.probes.ndbinfo.queries import ClusterDownError
 from stallwatch.sources.mysql import DeniedError, NoAnswerError, UnreachableError
 

@@ -3,8 +3,8 @@
 import time
 
 import pytest
+from stallwatch.deadline import Deadline
 from stallwatch.findings import ProbeError
-from stallwatch.frame.deadline import Deadline
 from stallwatch.history import delta
 from stallwatch.history.delta import Interval, Look, NoIntervalError, between, since_last_look
 

@@ -1,8 +1,8 @@
 """What could not be found out costs nothing else, and is said."""
 
 import pytest
+from stallwatch.deadline import Deadline
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.frame.deadline import Deadline
 from stallwatch.probes.ndb_redo_buffer.inquiry import Inquiry
 from stallwatch.sources.mysql import DeniedError, MissingTableError, NoAnswerError, UnreachableError
 

@@ -17,7 +17,7 @@ import pytest
 from asking_server import certificate
 from http_server import answer, serving
 from stallwatch import withheld
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx import session, web
 from stallwatch.sources.jmx.jolokia import client, http, questions

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 from mysql_bytes import served
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 
 OURS = jmx.Tls(wanted=True, registry=True, insecure=True)

@@ -7,7 +7,7 @@ import pytest
 from backups import copied, moment, written
 from hypothesis import given
 from hypothesis import strategies as st
-from stallwatch.frame.deadline import Children
+from stallwatch.deadline import Children
 from stallwatch.probes.mysql_backup import collect, moments, mydumper, physical
 from stallwatch.probes.mysql_backup.model import Table
 from stallwatch.sources.backups import files as backup_files

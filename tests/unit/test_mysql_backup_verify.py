@@ -18,8 +18,8 @@ from backups import PLUGIN, ROOT, copied
 from first_line import first_line, perfdata
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from stallwatch.deadline import Children, Deadline
 from stallwatch.findings import ProbeError
-from stallwatch.frame.deadline import Children, Deadline
 from stallwatch.probes.mysql_backup import verify
 from stallwatch.probes.mysql_backup.sql_text import Tables
 from stallwatch.probes.mysql_backup.verify import Kept

@@ -3,7 +3,7 @@
 import mysql_bytes
 import pytest
 from mysql_bytes import LET_IN, error, greeting, packet, replay, result
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import mysql, tcp
 from stallwatch.sources.mysql.flavour import flavour
 from stallwatch.sources.mysql.no_answer import missing_grant

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 from stallwatch import withheld
+from stallwatch.deadline import Deadline
 from stallwatch.frame.check import Check
-from stallwatch.frame.deadline import Deadline
 from stallwatch.frame.options import mysql as mysql_options
 from stallwatch.sources import mysql
 from stallwatch.sources.mysql.target import MODES

@@ -113,7 +113,7 @@ class Queried:
 def clock(monkeypatch):
     clock = Clock()
     for module in (
-        "frame.deadline",
+        "frame.exit",
         "probes.mysql_query.collect",
         "probes.mysql_query.queries",
         "probes.mysql_query.kill",

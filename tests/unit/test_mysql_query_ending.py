@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.probes.mysql_query import kill
 from stallwatch.probes.mysql_query.collect import Plan, Runs
 from stallwatch.probes.mysql_query.kill import Running, end

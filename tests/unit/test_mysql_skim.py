@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 from mysql_bytes import LET_IN, OK, error, packet, result, served, text, turns
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.sources import mysql
 from stallwatch.sources.mysql import connection
 from stallwatch.sources.mysql.connection import Skimmed

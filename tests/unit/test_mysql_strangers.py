@@ -29,7 +29,7 @@ from asking_server import (
     readable,
 )  # fmt: skip
 from mysql_bytes import OK
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.frame.state import memory
 from stallwatch.memory import Memory
 from stallwatch.sources import mysql
@@ -433,9 +433,7 @@ def test_a_look_at_a_server_ends_where_no_time_is_left():
     class Peer:
         def __init__(self):
             self.waits = None
-
-        def left(self):
-            return 0.0
+            self.deadline = Deadline(0)
 
         def settimeout(self, seconds):
             self.waits = seconds

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 from clock import keep_time
 from redo_buffers import MIB, RECORDED, FakeRedo, buffers, recorded
+from stallwatch.deadline import Deadline
 from stallwatch.findings import Fault, State
-from stallwatch.frame.deadline import Deadline
 from stallwatch.frame.options import mysql
 from stallwatch.probes.ndb_log.collect import Snapshot
 from stallwatch.probes.ndb_redo_buffer import hosts, probe

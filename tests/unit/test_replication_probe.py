@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from clock import Clock, keep_time
 from fake_replica import FLAVOURS, UUID, FakeReplica
-from stallwatch.frame.deadline import TimeUpError
+from stallwatch.deadline import TimeUpError
 from stallwatch.frame.options import mysql
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.sources.mysql import MysqlError, NoAnswerError

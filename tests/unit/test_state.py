@@ -8,9 +8,9 @@ import sys
 import tempfile
 
 import pytest
+from stallwatch.deadline import Deadline
 from stallwatch.findings import ProbeError, Reading
 from stallwatch.frame import state
-from stallwatch.frame.deadline import Deadline
 from stallwatch.frame.state import memory
 
 NOBODY = 65534
@@ -371,7 +371,7 @@ def test_more_than_can_be_read_back_is_not_written(folder):
 
 KILLED_WHILE_SAVING = """
 import os, signal, sys
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.frame.state import memory
 
 def die(*_, **__):
@@ -410,7 +410,7 @@ def test_a_second_run_waits_until_its_deadline_and_says_why(folder):
 
 COUNT_TO_50 = """
 import sys
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.frame.state import memory
 
 for _ in range(50):

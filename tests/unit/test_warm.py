@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stallwatch.frame.deadline import UNKNOWN
+from stallwatch.frame.exit import UNKNOWN
 from stallwatch.warm import daemon, nagios, protocol, supervisor
 from stallwatch.warm.hand import Hand
 from stallwatch.warm.nagios import Front, read, words_of, written

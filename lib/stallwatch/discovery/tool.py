@@ -9,7 +9,7 @@ from fcntl import F_DUPFD_CLOEXEC, fcntl
 from typing import Any, NoReturn
 
 from stallwatch.frame.check import TRACE, Check
-from stallwatch.frame.deadline import Exit, silence
+from stallwatch.frame.exit import Exit, silence
 from stallwatch.frame.usage import Said, UsageError
 from stallwatch.startup import TYPE_CHECKING
 

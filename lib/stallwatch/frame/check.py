@@ -8,7 +8,8 @@ import sys
 import time
 
 from stallwatch import withheld
-from stallwatch.frame.deadline import UNKNOWN, Alarm, Exit, TimeUpError, no_dump, silence
+from stallwatch.deadline import TimeUpError
+from stallwatch.frame.exit import UNKNOWN, Alarm, Exit, no_dump, silence
 from stallwatch.frame.run import Run
 from stallwatch.frame.usage import Parser, Said, UsageError, Version, described
 from stallwatch.line import clean, status
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, NoReturn
 
+    from stallwatch.deadline import Deadline
     from stallwatch.findings import Finding
-    from stallwatch.frame.deadline import Deadline
     from stallwatch.verdict import Report
 
     Findings = Callable[[Namespace, Run], Iterable[Finding]]
@@ -303,10 +304,12 @@ class Check:
         try:
             for finding in findings(options, run):
                 run.found.append(finding)
+            run.had_time()
         except ProbeError as error:
             if error not in run.problems:
-                state = State.UNKNOWN if error.always_unknown else State[options.unreachable.upper()]
-                run.cut_short(error.fault(state))
+                run.cut_short(error.fault(State.UNKNOWN if error.always_unknown else run.unreachable))
+        except TimeUpError as error:
+            run.out_of_time(str(error))
         run.found += run.problems
 
     def _cut_short(self, why: str, options: Namespace, run: Run) -> tuple[int, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from stallwatch.frame.deadline import Deadline
+from contextlib import suppress
+
+from stallwatch.deadline import Deadline
 from stallwatch.memory import Memory
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.thresholds import Range
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
 
     from stallwatch.findings import Finding, ProbeError, State
     from stallwatch.verdict import Report
+
+
+_OVERLOADED = 3  # runs of a check in a row without its time: that is no accident
+_PATIENCE = 0.05  # seconds for another run that counts them
+_LOAD = "look at the load of this host, or raise --timeout"
 
 
 class Run:
@@ -96,11 +103,50 @@ class Run:
         self.found = [*(self.found or self._so_far), why]
 
     def out_of_time(self, why: str) -> None:
-        """End at the deadline: UNKNOWN, unless only ``all_but`` of ``so_far`` is missing."""
+        """End at the deadline: UNKNOWN, unless only ``all_but`` of ``so_far`` is missing.
+
+        A server that has not answered in its time is judged as one that cannot be asked.
+        """
         from stallwatch.findings import Fault, ProbeError, State
 
-        missing = f"{self._all_but} was cut short: {why}"
-        self.cut_short(Fault(State.OK, missing) if self._all_but else ProbeError(why))
+        if self._all_but:
+            self.cut_short(Fault(State.OK, f"{self._all_but} was cut short: {why}"))
+        elif self.deadline.waits_in_vain():
+            self.cut_short(Fault(self.unreachable, why))
+        else:
+            self.cut_short(self._overloaded(why) if self.deadline.account.starved() else ProbeError(why))
+
+    @property
+    def unreachable(self) -> State:
+        """What it means if a server does not answer."""
+        from stallwatch.findings import State
+
+        return State[self._options.unreachable.upper()]
+
+    def _overloaded(self, why: str) -> Finding:
+        """Report that the run had no time; a WARNING, if that happened to the same check several times."""
+        from stallwatch.findings import Fault, ProbeError, State
+
+        runs = 1
+        deadline = Deadline(_PATIENCE)
+        with suppress(ProbeError), self._memory(self._starved, deadline, [], unchanged=False) as kept:
+            before = kept.get("runs")
+            runs = kept["runs"] = runs + (before if type(before) is int else 0)
+        if runs < _OVERLOADED:
+            return ProbeError(why, _LOAD)
+        what = f"this monitoring host is overloaded, {runs} runs in a row had too little time"
+        return Fault(State.WARNING, what, why, _LOAD)
+
+    def had_time(self) -> None:
+        """Note that the run had its time: a later one that has not is the first."""
+        if not getattr(self._options, "no_state", True):
+            from stallwatch.frame.state import forget
+
+            forget(self._starved, self._options.state_dir)
+
+    @property
+    def _starved(self) -> dict[str, Any]:
+        return {"name": "starved", "check": self._name, "target": self.target}
 
     def end(self) -> None:
         """End what is under way, and let go of errors: each has the frames that it came through."""
@@ -139,7 +185,7 @@ class Run:
     def _memory(
         self, identity: dict[str, Any], deadline: Deadline, problems: list[ProbeError], *, unchanged: bool
     ) -> AbstractContextManager[Memory]:
-        if self._options.no_state:
+        if getattr(self._options, "no_state", True):
             from contextlib import nullcontext
 
             return nullcontext(Memory())

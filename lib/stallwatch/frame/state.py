@@ -7,7 +7,6 @@ import json
 import math
 import os
 import pwd
-import time
 from contextlib import contextmanager, suppress
 
 from stallwatch.findings import ProbeError
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
 
 LARGEST = 8 << 20  # bytes
 _MOST = 40 << 20  # bytes of memory for what is in it; what is known of 60 000 files takes 28 MiB
@@ -87,13 +86,30 @@ def memory(
         store.close()
 
 
+def forget(identity: dict[str, Any], directory: str | None) -> None:
+    """Remove what is kept of an ``identity``; where nothing is, that costs next to nothing."""
+    with suppress(_UnusableError):
+        _, folder = _open_folder(directory)
+        try:
+            for ending in ("json", "lock"):
+                with suppress(OSError):
+                    os.unlink(f"{_stem(identity)}.{ending}", dir_fd=folder)
+        finally:
+            os.close(folder)
+
+
+def _stem(identity: dict[str, Any]) -> str:
+    """Return how the names of its files begin."""
+    canonical = json.dumps(identity, sort_keys=True)
+    return f"{identity['name']}-{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
+
+
 class _Store:
     """The files of one identity, all reached through the descriptor of a directory that was looked at."""
 
     def __init__(self, identity: dict[str, Any], directory: str | None, deadline: Deadline) -> None:
-        canonical = json.dumps(identity, sort_keys=True)
-        self.identity = json.loads(canonical)  # tuples have become lists, as in the file
-        self.stem = f"{identity['name']}-{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
+        self.identity = json.loads(json.dumps(identity))  # tuples have become lists, as in the file
+        self.stem = _stem(identity)
         self.place, self.folder = _open_folder(directory)
         self.path = f"{self.place}/{self.stem}.json"
         self.lock: int | None = None
@@ -117,7 +133,7 @@ class _Store:
             except BlockingIOError:
                 if not deadline.left():
                     return False
-                time.sleep(0.05)
+                deadline.rest(0.05)
             else:
                 deadline.doing = before
                 return True

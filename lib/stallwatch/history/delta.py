@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
 
 LEAST = 15.0  # seconds between two looks that count
 SHORTEST = 1.0  # seconds between two looks of one run: servers show their uptime in whole ones
@@ -143,7 +143,7 @@ def pause(seconds: float, took: float, deadline: Deadline) -> None:
             "give it a longer --timeout",
         )
     deadline.doing = "waiting for the end of the sample"
-    time.sleep(possible)
+    deadline.rest(possible)
     deadline.doing = ""
 
 

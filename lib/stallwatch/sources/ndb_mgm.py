@@ -13,14 +13,16 @@ A question and its answer are lines of text that end with an empty one (measured
 from __future__ import annotations
 
 import re
-import time
 from contextlib import closing
 
 from stallwatch import withheld
 from stallwatch.findings import ProbeError
 from stallwatch.line import shorten
-from stallwatch.startup import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
+
+if TYPE_CHECKING:
+    from stallwatch.deadline import Deadline
 
 PORT = 1186
 PATIENCE = 1.5  # seconds for all of it, looking up the host's name included
@@ -48,17 +50,18 @@ def place(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def data_nodes(host: str, port: int = PORT, patience: float = PATIENCE) -> dict[int, NodeStatus]:
-    """Ask for the status of all configured data nodes, by id; wait at most ``patience`` seconds.
+def data_nodes(host: str, port: int, deadline: Deadline) -> dict[int, NodeStatus]:
+    """Ask for the status of all configured data nodes, by id.
 
     Raises a ProbeError if that cannot be had: nobody is there, or it takes too long, or answers nonsense.
     """
     where = f"the management server {place(host, port)}"
     advice = "give its address with --management"
     try:
-        answer = _asked(host, port, time.monotonic() + patience)
+        answer = _asked(host, port, deadline)
     except TimeoutError:
-        raise ProbeError(f"{where} has not answered within {say_duration(patience)}", advice) from None
+        within = say_duration(deadline.seconds)
+        raise ProbeError(f"{where} has not answered within {within}", advice) from None
     except ConnectionRefusedError as error:
         raise NotRunningError(f"{where} cannot be asked: {error.strerror}", advice) from None
     except OSError as error:
@@ -69,21 +72,15 @@ def data_nodes(host: str, port: int = PORT, patience: float = PATIENCE) -> dict[
     raise ProbeError(f"{where} does not show the status of data nodes: {_quoted(answer)}", advice)
 
 
-def _asked(host: str, port: int, end: float) -> bytes:
-    """Ask, until ``end`` by the monotonic clock; raises TimeoutError, or another OSError."""
-    from stallwatch.sources.tcp import connected
+def _asked(host: str, port: int, deadline: Deadline) -> bytes:
+    """Ask; raises TimeoutError, or another OSError."""
+    from stallwatch.sources import tcp
 
-    def left() -> float:
-        return max(0.0, end - time.monotonic())
-
-    with closing(connected(host, port, left)) as peer:
+    with closing(tcp.connected(host, port, deadline)) as peer:
         answer = b""
-        peer.sendall(_QUESTION)
+        tcp.send(peer, _QUESTION, deadline)
         while len(answer) < _LARGEST and not answer.endswith(_END):
-            if not (time_left := left()):
-                raise TimeoutError
-            peer.settimeout(time_left)
-            piece = peer.recv(65536)
+            piece = tcp.receive(peer, 65536, deadline)
             if not piece:
                 break
             answer += piece

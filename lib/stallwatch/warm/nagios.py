@@ -15,7 +15,7 @@ import signal
 import time
 from contextlib import suppress
 
-from stallwatch.frame.deadline import UNKNOWN
+from stallwatch.frame.exit import UNKNOWN
 from stallwatch.line import status
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.warm import protocol, trust

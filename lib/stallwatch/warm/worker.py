@@ -11,15 +11,16 @@ import threading
 import time
 from contextlib import suppress
 
-from stallwatch.frame.deadline import UNKNOWN, no_dump, silence
+from stallwatch.deadline import TICK
+from stallwatch.frame.exit import UNKNOWN, no_dump, silence
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.warm import protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from stallwatch.deadline import Deadline
     from stallwatch.frame.check import Check, Findings
-    from stallwatch.frame.deadline import Deadline
     from stallwatch.warm.slot import Slot
 
     Plugins = dict[str, tuple[Check, Findings]]
@@ -107,8 +108,11 @@ class Worker:
     def _watch(self) -> None:
         """Answer a check that does not end in time, as the main thread hangs in a library; then end."""
         while True:
-            time.sleep(_LATE / 2)
             underway = self._underway
+            if underway:
+                underway[0].stand_by(TICK)
+            else:
+                time.sleep(TICK)
             if not underway or underway[0].until_end() > -_LATE or not self._pen.acquire(blocking=False):
                 continue
             if underway is not self._underway:  # it has just ended

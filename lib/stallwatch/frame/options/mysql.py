@@ -15,8 +15,8 @@ from stallwatch.units import NotUnderstoodError, UnusableFileError
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from stallwatch.deadline import Deadline
     from stallwatch.frame.check import Check
-    from stallwatch.frame.deadline import Deadline
     from stallwatch.frame.run import Run
     from stallwatch.sources.mysql import Server, Target, Tls
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from stallwatch.deadline import Deadline
     from stallwatch.findings import Finding
-    from stallwatch.frame.deadline import Deadline
     from stallwatch.frame.run import Run
     from stallwatch.sources.mysql.server import Server
 

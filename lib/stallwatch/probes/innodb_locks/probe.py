@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from stallwatch.findings import ProbeError
 from stallwatch.history import delta, own
 from stallwatch.probes.innodb_locks import diagnosis, messages
@@ -96,7 +94,7 @@ def _after_a_pause(collector: Collector, run: Run) -> Sequence[Transaction] | No
     """Look at the transactions once more; None: there was no time for it."""
     if run.deadline.left() < _PAUSE + _LEFT:
         return None
-    time.sleep(_PAUSE)
+    run.deadline.rest(_PAUSE)
     try:
         found = collector.transactions()
     except ProbeError:  # what is known already is worth more

@@ -140,7 +140,7 @@ class Samples:
         for _ in range(TIMES - 1):
             if self._deadline.left() <= APART:
                 break
-            time.sleep(APART)
+            self._deadline.rest(APART)
             found = self._sample()
         written = next((found[name] for name in _BYTES if name in found), None)
         age = found.get("Innodb_checkpoint_age")

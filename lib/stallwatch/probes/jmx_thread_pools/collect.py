@@ -187,7 +187,7 @@ def _second_look(server: Server, waiting: Sequence[Place], run: Run) -> Second:
     if run.deadline.left() < 2 * _AGAIN:
         return None
     run.deadline.doing = "looking a second time at pools in which somebody waits"
-    time.sleep(_AGAIN)
+    run.deadline.rest(_AGAIN)
     try:
         found = read(Reader(server, lambda _: None), waiting, run.trace)
     except ProbeError as error:

@@ -202,11 +202,12 @@ def ask_status(
 
 
 def _asked(server: Server, budget: float, idle: Server | None) -> Answer:
-    begun = time.monotonic()
+    clock = server.deadline.clock
+    begun = clock()
     try:
         rows = server.rows(STATUS.sql, within=budget)
     except NoAnswerError:
-        seconds = time.monotonic() - begun
+        seconds = clock() - begun
         try:
             if idle:
                 idle.rows(_NOTHING, within=_ALIVE)
@@ -216,7 +217,7 @@ def _asked(server: Server, budget: float, idle: Server | None) -> Answer:
         return Answer(_reading(seconds, longer))
     except MysqlError as error:
         return Answer(why=error)
-    seconds = time.monotonic() - begun
+    seconds = clock() - begun
     reading = _reading(seconds, f"SHOW ENGINE INNODB STATUS takes {say_duration(seconds)}")
     return Answer(reading, "".join(text(row, "Status") for row in rows))
 

@@ -18,7 +18,7 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from stallwatch.frame.deadline import Children
+    from stallwatch.deadline import Children
     from stallwatch.probes.mysql_backup.model import Table
     from stallwatch.sources.backups.files import File, Folder, Room, Tree
 

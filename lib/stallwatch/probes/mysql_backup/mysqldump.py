@@ -20,7 +20,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from stallwatch.frame.deadline import Children
+    from stallwatch.deadline import Children
     from stallwatch.probes.mysql_backup.model import Read
     from stallwatch.sources.backups.files import File, Tree
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline
 from stallwatch.probes.mysql_query.queries import LEAD, Answer, Session, is_ours
 from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -92,12 +92,12 @@ class Runs:
 
     def _run(self) -> bool:
         """Run it once, and return whether to go on."""
-        begun, left = time.monotonic(), self._time_left()
+        begun, left = self._deadline.clock(), self._time_left()
         try:
             session = self._session = self._session or self._begun()
             self.answers.append(session.ask(self._time_left()))
         except MysqlError as error:
-            waited = time.monotonic() - begun
+            waited = self._deadline.clock() - begun
             self._waited = max(waited, self._waited)
             if isinstance(error, NoAnswerError | UnreachableError):
                 self._give_up()
@@ -175,7 +175,7 @@ class Runs:
         return max(0.0, self._deadline.left() - self._to_end)
 
     def _wait_until(self, moment: float) -> None:
-        time.sleep(max(0.0, min(moment - time.monotonic(), self._deadline.left())))
+        self._deadline.rest(min(moment - time.monotonic(), self._deadline.left()))
 
     @property
     def _slowest(self) -> float:

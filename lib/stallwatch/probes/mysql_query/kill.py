@@ -18,7 +18,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
     from stallwatch.probes.mysql.asking import Row
     from stallwatch.probes.mysql_query.queries import Identity
     from stallwatch.sources.mysql.server import Server
@@ -71,7 +71,7 @@ def _ended(server: Server, running: Running, at: Identity, deadline: Deadline) -
             is_killed = True
         if deadline.left() <= _PAUSE:
             return "KILL QUERY has not ended it yet"
-        time.sleep(_PAUSE)
+        deadline.rest(_PAUSE)
 
 
 def _processes(server: Server, deadline: Deadline) -> list[Row]:

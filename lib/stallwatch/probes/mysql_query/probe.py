@@ -18,8 +18,8 @@ from stallwatch.words import named, plural
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from stallwatch.deadline import Deadline
     from stallwatch.findings import Finding
-    from stallwatch.frame.deadline import Deadline
     from stallwatch.frame.run import Run
     from stallwatch.probes.mysql_query.collect import Left, Plan
     from stallwatch.probes.mysql_query.queries import Answer, Query

@@ -113,7 +113,7 @@ class Session:
         return answer
 
     def _asked(self, within: float) -> Answer:
-        begun = self.runs_since = time.monotonic()
+        self.runs_since, begun = time.monotonic(), self._server.deadline.clock()
         try:
             skimmed = self._server.skim(self._query.sql, max(within, 0.001))
         except MysqlError as error:
@@ -121,7 +121,7 @@ class Session:
                 self.runs_since = None
             raise
         self.runs_since = None
-        seconds = time.monotonic() - begun
+        seconds = self._server.deadline.clock() - begun
         # At the server's time-out SLEEP() answers like one that has slept, MySQL 9.7.2; so does BENCHMARK(),
         # MariaDB 10.11.14.
         if seconds >= self._limit and not self._query.writes:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
     from stallwatch.history.delta import Interval
     from stallwatch.sources.mysql.server import Server
 

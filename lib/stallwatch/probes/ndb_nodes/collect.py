@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
+    from stallwatch.deadline import Deadline
     from stallwatch.findings import Finding
-    from stallwatch.frame.deadline import Deadline
     from stallwatch.history.delta import Interval
     from stallwatch.probes.ndb_nodes.here import Process
     from stallwatch.probes.ndb_nodes.queries import Counts, Restart
@@ -189,7 +189,7 @@ def ask_management(
         host, port = place or _place(ndbinfo, sql_host)
         where = ndb_mgm.place(host, port)
         ndbinfo.deadline.doing = f"asking the management server {where}"
-        patience = min(ndb_mgm.PATIENCE, ndbinfo.deadline.left() / 4)
+        patience = ndbinfo.deadline.part(min(ndb_mgm.PATIENCE, ndbinfo.deadline.left() / 4))
         answer = Management(where, ndb_mgm.data_nodes(host, port, patience))
         _check(answer, cluster)
     except ndb_mgm.NotRunningError as error:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from stallwatch.deadline import Deadline
     from stallwatch.findings import Finding, Reading
-    from stallwatch.frame.deadline import Deadline
     from stallwatch.probes.ndb_log.collect import NodeLog, Snapshot
     from stallwatch.sources.host import DiskUse
     from stallwatch.sources.logs import Follow

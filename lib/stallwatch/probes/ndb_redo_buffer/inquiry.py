@@ -9,8 +9,8 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from stallwatch.deadline import Deadline
     from stallwatch.findings import Finding
-    from stallwatch.frame.deadline import Deadline
 
 
 class Inquiry:

@@ -195,7 +195,7 @@ class _Look:
     def _look_at_undo_again(self) -> None:
         """Find out whether undo buffers stay full: a burst fills one for a moment on a fast disk, too."""
         self._ndbinfo.deadline.doing = "looking twice at the undo buffers"
-        time.sleep(queries.LAG_SHOWS)
+        self._ndbinfo.deadline.rest(queries.LAG_SHOWS)
         again = queries.fullest(self._ndbinfo, self._cluster, queries.BUFFERS).undo
         undo = {node: min(share, again.get(node, share)) for node, share in self._buffers.undo.items()}
         self._buffers = self._buffers._replace(undo=undo)
@@ -218,7 +218,7 @@ class _Look:
         if not self._writing:
             return
         before, self._ndbinfo.deadline.doing = self._writing, "seeing whether redo writes lag"
-        time.sleep(max(0.0, self._written_at + queries.LAG_SHOWS - time.monotonic()))
+        self._ndbinfo.deadline.rest(self._written_at + queries.LAG_SHOWS - time.monotonic())
         self._writing = queries.writing(self._ndbinfo, self._cluster)
         self._right_now = queries.between(before, self._writing, time.monotonic() - self._written_at)
 

@@ -129,7 +129,7 @@ def watch(ndbinfo: Ndbinfo, cluster: Cluster, wanted: int, spread: float) -> Ite
             if not watched.has_time(wait):
                 return
             ndbinfo.deadline.doing = "looking several times at the redo buffers"
-            time.sleep(wait)
+            ndbinfo.deadline.rest(wait)
         at = time.monotonic()
         failed = None
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 from stallwatch import units, withheld
 from stallwatch.findings import ProbeError
@@ -14,7 +13,7 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
     from stallwatch.sources.mysql import Server, Value
 
     Row = dict[str, Value]
@@ -119,7 +118,7 @@ class Ndbinfo:
 
     def _pause(self) -> None:
         self.deadline.doing = f"waiting for the data nodes of {self.where}"
-        time.sleep(min(_AGAIN, self.deadline.left() / 4))
+        self.deadline.rest(min(_AGAIN, self.deadline.left() / 4))
 
     def _configured(self) -> int:
         answer = self._server.rows("SHOW GLOBAL STATUS LIKE 'Ndb_number_of_%'")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes import shared
 from stallwatch.probes.replication_lag import (
@@ -193,7 +191,7 @@ class Probe:
         if deadline.left() < _KEPT_FOR_ANSWERS + seconds:
             return False
         deadline.doing = "looking several times at what the applier does"
-        time.sleep(seconds)
+        deadline.rest(seconds)
         return True
 
     def _explained(self, one: Diagnosis, signals: Signals) -> Diagnosis:

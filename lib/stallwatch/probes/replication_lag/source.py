@@ -132,7 +132,7 @@ def _compare_sets(source: Server, replica: Server, channel: Channel, *, several:
         errant=gtid.count(errant),
         sequence=count,
         replica_sequence=count - lacking,
-        pace=_pace(begun, count, lambda: gtid.count(_executed(source))) if lacking else None,
+        pace=_pace(source, begun, count, lambda: gtid.count(_executed(source))) if lacking else None,
     )
 
 
@@ -167,7 +167,7 @@ def _compare_positions(source: Server, replica: Server, channel: Channel, *, sev
         not_received=None if untold else min(missing, gtid.ahead(shared, received)),
         sequence=count,
         replica_sequence=count - missing,
-        pace=_pace(begun, 0, lambda: gtid.ahead(_positions(source).written, there.written))
+        pace=_pace(source, begun, 0, lambda: gtid.ahead(_positions(source).written, there.written))
         if missing
         else None,
     )
@@ -250,7 +250,7 @@ def _compare_logs(source: Server, replica: Server, channel: Channel) -> Source:
         not_received=None if behind and behind.received != end else 0,
         sequence=there,
         replica_sequence=_place(applied, size),
-        pace=_pace(begun, there, lambda: _place(_end(source), size)) if behind else None,
+        pace=_pace(source, begun, there, lambda: _place(_end(source), size)) if behind else None,
         octets=_octets(source, applied, end),
     )
 
@@ -260,9 +260,9 @@ def _is_behind(applied: Position, end: Position, size: int) -> bool:
     return applied != end and (here is None or there is None or here < there)
 
 
-def _pace(begun: float, then: float | None, ask: Callable[[], float | None]) -> float | None:
+def _pace(source: Server, begun: float, then: float | None, ask: Callable[[], float | None]) -> float | None:
     """Sample how much the source writes in a second; None: too little."""
-    time.sleep(max(0.0, _SAMPLE - (time.monotonic() - begun)))
+    source.deadline.rest(_SAMPLE - (time.monotonic() - begun))
     now, seconds = ask(), time.monotonic() - begun
     if then is None or now is None or not seconds or 0 < now - then < _FEW:
         return None

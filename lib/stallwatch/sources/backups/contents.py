@@ -14,7 +14,7 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from stallwatch.frame.deadline import Children
+    from stallwatch.deadline import Children
     from stallwatch.sources.backups.files import File
 
     Moved = Callable[[int], None]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
     from stallwatch.sources.jmx.client import Client
     from stallwatch.sources.jmx.jmxquery import Client as JavaClient
     from stallwatch.sources.jmx.jolokia.client import Client as HttpClient

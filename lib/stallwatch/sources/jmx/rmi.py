@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
     from stallwatch.sources.jmx.wire import Wire
 
 _HELLO = b"JRMI\x00\x02\x4b" + bytes(6)  # stream protocol; our own host and port, which nobody reads

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
-from stallwatch.frame.deadline import Deadline
+from stallwatch.deadline import Deadline, TimeUpError
 from stallwatch.line import shorten
 from stallwatch.sources.jmx import rmi
 from stallwatch.sources.jmx.budget import Kept
@@ -39,7 +39,7 @@ def must_be_named(server: Reference, target: Target, deadline: Deadline) -> None
     """See that the user has named the host that would get the password: a registry can name any."""
     for named in (target.host, target.rmi_host):
         with suppress(OSError):
-            if named and named != AS_SERVER_SAYS and same_host(named, server.host, deadline.left):
+            if named and named != AS_SERVER_SAYS and same_host(named, server.host, deadline):
                 return
     says = f"{target.where} sends the log-in to {place(server.host, server.port)}"
     if target.via == "jmxquery" and target.rmi_host not in (None, AS_SERVER_SAYS):
@@ -333,7 +333,7 @@ class Session:
             try:
                 self._log_out(self._link(self._connection, farewell))
                 break
-            except (*FAILURES, NoJrmpError, LostError, SilentError, UnreachableError):
+            except (*FAILURES, NoJrmpError, LostError, SilentError, UnreachableError, TimeUpError):
                 continue
         self._hang_up()
 

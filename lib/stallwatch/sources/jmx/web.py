@@ -10,7 +10,7 @@ from stallwatch.sources.jmx.wire import LostError, SilentError, Wire
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
 
 # Chosen seconds for an answer; the first handshake of a JVM takes long.
 _PATIENCE = {"http": 0.5, "https": 3.0}

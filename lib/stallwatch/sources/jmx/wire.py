@@ -12,9 +12,8 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     import ssl
     from _socket import socket
-    from collections.abc import Callable
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
 
 _CHUNK = 65536
 
@@ -37,7 +36,7 @@ class Wire:
         self._buffer = b""
         self._at = 0
         deadline.doing = f"connecting to {self.where}"
-        self._socket: socket = connected(host, port, deadline.left)
+        self._socket: socket = connected(host, port, deadline)
         deadline.doing = ""
 
     def encrypt(self, context: ssl.SSLContext) -> None:
@@ -46,8 +45,10 @@ class Wire:
 
         plain = self._socket = socket(fileno=self._socket.detach())  # ssl takes no other
         try:
-            self._wait_no_longer()
-            self._socket = context.wrap_socket(plain, server_hostname=self._host)
+            encrypted = self._socket = context.wrap_socket(
+                plain, server_hostname=self._host, do_handshake_on_connect=False
+            )
+            tcp.in_time(encrypted, encrypted.do_handshake, self.deadline)
         except ConnectionError as error:
             from stallwatch.sources.jmx.tls import explained
 
@@ -58,8 +59,7 @@ class Wire:
     def send(self, octets: bytes) -> None:
         """Send all of it."""
         try:
-            self._wait_no_longer()
-            self._socket.sendall(octets)
+            tcp.send(self._socket, octets, self.deadline)
         except OSError as error:
             raise self._failed(error) from None
 
@@ -103,19 +103,12 @@ class Wire:
 
     def _received(self) -> bytes:
         try:
-            self._wait_no_longer()
-            octets = self._socket.recv(_CHUNK)
+            octets = tcp.receive(self._socket, _CHUNK, self.deadline)
         except OSError as error:
             raise self._failed(error) from None
         if not octets:
             raise LostError
         return octets
-
-    def _wait_no_longer(self) -> None:
-        left = self.deadline.left()
-        if not left:
-            raise TimeoutError
-        self._socket.settimeout(left)
 
     def _failed(self, error: OSError) -> Exception:
         if isinstance(error, TimeoutError):
@@ -131,17 +124,15 @@ class Wire:
         self._socket.close()
 
 
-def connected(host: str, port: int, left: Callable[[], float], what: str = "JMX") -> socket:
-    """Connect; raises UnreachableError, NoConnectionError where nobody takes it, and SilentError.
+def connected(host: str, port: int, deadline: Deadline, what: str = "JMX") -> socket:
+    """Connect; raises UnreachableError, NoConnectionError where nobody takes it.
 
     ``what`` is to be there, in words.
     """
     try:
-        return tcp.connected(host, port, left)
+        return tcp.connected(host, port, deadline)
     except tcp.UnknownHostError as error:
         raise UnreachableError(f"the host {host} cannot be looked up: {error}", error.advice) from None
-    except tcp.NoTimeError:
-        raise SilentError from None
     except OSError as error:
         raise _no_connection(place(host, port), error, what) from None
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
     from stallwatch.memory import Memory
     from stallwatch.sources.mysql.log_in import Known
     from stallwatch.sources.mysql.rows import Value as Value

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import struct
-import time
 from contextlib import suppress
 from sys import getsizeof
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from stallwatch.deadline import Deadline
     from stallwatch.sources.mysql.log_in import Known
     from stallwatch.sources.mysql.rows import Value
     from stallwatch.sources.mysql.target import Target
@@ -91,7 +91,7 @@ class Connection(LogIn):
     def __init__(
         self,
         target: Target,
-        left: Callable[[], float],
+        deadline: Deadline,
         known: Known,
         keep: Callable[[int], bool] = lambda _: True,
         *,
@@ -99,16 +99,10 @@ class Connection(LogIn):
     ) -> None:
         self._result: Any
         self.first = b""  # what the server said first
-        self.until: float | None = None  # when the statement at hand is to be answered, by time.monotonic
         self._keep = keep
         self._octets = 0
         self._longest = _LONGEST
-        super().__init__(target, left, known, prove=prove)
-
-    def left(self) -> float:
-        """Seconds that may still be waited."""
-        left = super().left()
-        return left if self.until is None else max(0.0, min(left, self.until - time.monotonic()))
+        super().__init__(target, deadline, known, prove=prove)
 
     def filled(self, sql: str, arguments: tuple[object, ...]) -> str:
         """Put the ``arguments`` into a statement where ``%s`` is; a ``%%`` in it is a per cent sign."""
@@ -224,7 +218,8 @@ class Connection(LogIn):
             self.server_status = answer.server_status
 
     def _begin(self, within: float | None) -> None:
-        self.until = None if within is None else time.monotonic() + within
+        if self._sock:
+            self._sock.deadline = self.deadline if within is None else self.deadline.part(within)
         self._octets = 0
         self._longest = _LONGEST
 

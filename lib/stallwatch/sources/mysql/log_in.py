@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import pwd
 import re
-import time
 from contextlib import suppress
 
 from stallwatch.findings import ProbeError
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
+    from stallwatch.deadline import Deadline
     from stallwatch.memory import Memory
     from stallwatch.sources.mysql.process_here import ProcessHere, Why
     from stallwatch.sources.mysql.sockets import BoundedSocket, Listener
@@ -104,14 +104,14 @@ class NotProvableError(Exception):
 
 
 class LogIn(connections.Connection):  # type: ignore[misc]
-    """A connection to ``target``, whose waits take no longer than ``left`` returns, in seconds.
+    """A connection to ``target``, whose waits end with ``deadline``.
 
     ``known`` has what servers showed at first use, see ``Run.known_server``. With ``prove`` a certificate
     is not verified by its authorities, but by the server's proof that it knows the account's password.
     """
 
     def __init__(
-        self, target: Target, left: Callable[[], float], known: Known, *, prove: bool = False
+        self, target: Target, deadline: Deadline, known: Known, *, prove: bool = False
     ) -> None:
         self.user_name = target.user or operating_system_user()
         self.stage = CONNECTING
@@ -134,17 +134,13 @@ class LogIn(connections.Connection):  # type: ignore[misc]
         self.here: ProcessHere | None = None  # the server's process, once it is late
         self._watched = False
         self._target = target
-        self._time = left
+        self.deadline = deadline
         self._known = known
         self._proves = prove
         self._verifies = target.tls.mode in (VERIFY_CA, VERIFY_IDENTITY) and not prove
         self._auth_plugin_name = ""
         self._method = self._scramble = b""
         self._last: MysqlPacket | None = None
-
-    def left(self) -> float:
-        """Seconds that may still be waited."""
-        return self._time()
 
     @property
     def shakes_hands(self) -> bool:
@@ -164,12 +160,12 @@ class LogIn(connections.Connection):  # type: ignore[misc]
                 peer = self._connected_locally(path)
                 self._secure = True
             else:
-                peer = connected(self._target.host, self._target.port, self.left)
+                peer = connected(self._target.host, self._target.port, self.deadline)
             self.stage = GREETING
             self._sock: Any = peer  # to be closed, whatever comes next
             self.own_address = is_own_address(peer)
             self.pid = listener(peer).pid if path else 0
-            if self.own_address and self.left() > _WORTH_A_LOOK and is_silent(peer):
+            if self.own_address and self.deadline.left() > _WORTH_A_LOOK and is_silent(peer):
                 self.watch()
             self.connect(peer)
             self.stage = IN
@@ -199,7 +195,7 @@ class LogIn(connections.Connection):  # type: ignore[misc]
     def _connected_locally(self, path: str) -> BoundedSocket:
         if self._target.found and (folder := open_folder(path)):
             raise OpenFolderError(folder)
-        peer = connected_locally(path, self.left)
+        peer = connected_locally(path, self.deadline)
         if self._target.found and (listener := stranger(peer, path)):
             peer.close()
             raise StrangerError(listener)
@@ -209,7 +205,7 @@ class LogIn(connections.Connection):  # type: ignore[misc]
         super()._get_server_information()
         if self.protocol_version != PROTOCOL:
             raise ValueError(self.protocol_version)
-        self.greeted_at = time.monotonic()
+        self.greeted_at = self.deadline.clock()
         self.stage = LOG_IN
 
     def _request_authentication(self) -> None:
@@ -286,7 +282,7 @@ class LogIn(connections.Connection):  # type: ignore[misc]
         key is kept when the server has let us in, or else one that nobody could use would stay.
         """
         try:
-            with self._known(self._account, wait=self.left()) as known:
+            with self._known(self._account, wait=self.deadline.left()) as known:
                 if known.problem:
                     raise NotRememberedError(known.problem)
                 shown = hashlib.sha256(octets).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager
 
 from stallwatch.line import shorten
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
     from stallwatch.sources.mysql.connection import Skimmed
     from stallwatch.sources.mysql.log_in import Known
     from stallwatch.sources.mysql.process_here import ProcessHere
@@ -38,9 +37,10 @@ _GONE = 5  # seconds beyond our time before a server logs us out
 class Server:
     """A log-in at one server. Close it, or use it in a ``with`` statement.
 
-    ``where`` is its address, ``flavour`` whose MySQL it is, ``local`` whether it runs on this host,
-    ``let_in_after`` the seconds that it took to connect and log in, TLS included; ``answers_after`` are those
-    from its greeting until it has let us in and answered two trivial statements.
+    ``where`` is its address, ``deadline`` that of all it is asked, ``flavour`` whose MySQL it is, ``local``
+    whether it runs on this host, ``let_in_after`` the seconds that it took to connect and log in, TLS
+    included; ``answers_after`` are those from its greeting until it has let us in and answered two trivial
+    statements.
     """
 
     def __init__(
@@ -48,44 +48,44 @@ class Server:
     ) -> None:
         self.where = target.where
         self._known = known
+        self.deadline = deadline
         self._target = target
-        self._deadline = deadline
         self._trace = trace
         self._account = ""
-        begun = time.monotonic()
+        begun = deadline.clock()
         self._connection = self._connected()
-        self.let_in_after = time.monotonic() - begun
+        self.let_in_after = deadline.clock() - begun
         if self._connection.own_address and self.let_in_after > _SLOW:
             self._connection.watch()
         deadline.farewells.append(self._connection.close)
         try:
             self._introduce_itself()
             self._set_up()
-            self.answers_after = time.monotonic() - self._connection.greeted_at
+            self.answers_after = deadline.clock() - self._connection.greeted_at
         except MysqlError as error:
             self._connection.close()
             raise UnreachableError(error.what, error.advice, error.number) from None
-        spent = say_duration(time.monotonic() - begun)
+        spent = say_duration(deadline.clock() - begun)
         in_tls = " in TLS" * bool(self._connection.ssl)
         trace(f"logged in at {self.where}{in_tls} as {self._account}: {self.flavour.text}, in {spent}")
 
     def _connected(self) -> Connection:
-        self._deadline.doing = f"connecting to {self.where}"
+        self.deadline.doing = f"connecting to {self.where}"
         try:
             return self._logged_in() or self._logged_in(prove=True)  # type: ignore[return-value]
         finally:
-            self._deadline.doing = ""
+            self.deadline.doing = ""
 
     def _logged_in(self, *, prove: bool = False) -> Connection | None:
         """Log in; None if the server may prove that the certificate, which was refused, is its own."""
-        deadline, begun = self._deadline, time.monotonic()
-        connection = Connection(self._target, deadline.left, self._known, deadline.keep, prove=prove)
+        deadline, begun = self.deadline, self.deadline.clock()
+        connection = Connection(self._target, deadline, self._known, deadline.keep, prove=prove)
         try:
             connection.open_up()
         except Exception as failure:  # noqa: BLE001 - PyMySQL raises whatever nonsense leads it to
             if not prove and connection.can_prove_itself(Facts(failure).tls):
                 return None
-            spent, whole = time.monotonic() - begun, deadline.seconds
+            spent, whole = deadline.clock() - begun, deadline.seconds
             seconds = whole if spent > whole / 2 else round(spent, 1)
             raise no_log_in.reason(failure, connection, self._target, seconds) from None
         return connection
@@ -107,7 +107,7 @@ class Server:
 
         It logs us out, too, when this host is gone without a word: it would wait for us for 8 hours.
         """
-        left = max(0.001, self._deadline.left())  # 0 would be for ever
+        left = max(0.001, self.deadline.left())  # 0 would be for ever
         self.rows(_SESSION.format(statements=self.flavour.statement_limit(left), idle=left + _GONE))
 
     @property
@@ -133,7 +133,7 @@ class Server:
 
     def again(self) -> Server:
         """Log in once more, for what may hang; raises UnreachableError."""
-        return Server(self._target, self._deadline, self._trace, self._known)
+        return Server(self._target, self.deadline, self._trace, self._known)
 
     def rows(self, sql: str, *arguments: object, within: float | None = None) -> list[dict[str, Value]]:
         """Ask a statement, ``%s`` in it being the ``arguments``; wait at most ``within`` seconds.
@@ -163,19 +163,20 @@ class Server:
     @contextmanager
     def _waiting(self, sql: str) -> Iterator[Callable[[int], None]]:
         """Return what is waited for, and how many rows came of it in what time; explain what goes wrong."""
-        begun = time.monotonic()
+        clock = self.deadline.clock
+        begun = clock()
 
         def told(rows: int) -> None:
-            spent = say_duration(time.monotonic() - begun)
+            spent = say_duration(clock() - begun)
             self._trace(f"{self.where}: {rows} rows in {spent}: {' '.join(sql.split())}")
 
-        self._deadline.doing = f"waiting for {self.where}: asked {shorten(sql, 80)}"
+        self.deadline.doing = f"waiting for {self.where}: asked {shorten(sql, 80)}"
         try:
             yield told
         except Exception as failure:  # noqa: BLE001 - PyMySQL raises whatever nonsense leads it to
-            raise self._explained(failure, sql, time.monotonic() - begun) from None
+            raise self._explained(failure, sql, clock() - begun) from None
         finally:
-            self._deadline.doing = ""
+            self.deadline.doing = ""
 
     def _explained(self, failure: Exception, sql: str, waited: float) -> MysqlError:
         one = self._connection

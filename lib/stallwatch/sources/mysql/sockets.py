@@ -6,6 +6,7 @@ import io
 import os
 import pwd
 import sys
+import time
 from contextlib import suppress
 from stat import S_IWOTH
 from struct import Struct
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from stallwatch.deadline import Deadline
 
 _CREDENTIALS = Struct("3i")  # of who listens at a socket: process, user and group (struct ucred, unix(7))
 _ROUND_TRIP = 68  # where tcpi_rtt begins, in microseconds (struct tcp_info of linux/tcp.h)
@@ -69,45 +71,46 @@ class _Incoming(io.RawIOBase):
 
 
 class BoundedSocket(socket.socket, Readable):
-    """A socket all of whose waits together take what ``left`` returns, in seconds.
+    """A socket all of whose waits together end with ``deadline``.
 
     PyMySQL's own time-outs are for each piece that arrives: a byte a second would be read for ever.
     """
 
-    def __init__(self, left: Callable[[], float], *arguments: Any) -> None:
+    def __init__(self, deadline: Deadline, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.left = left
+        self.deadline = deadline
 
     def recv_into(self, *arguments: Any) -> int:
         """Receive, in the time that is left."""
-        self.end_in_time()
-        return super().recv_into(*arguments)
+        receive = super().recv_into
+        return tcp.in_time(self, lambda: receive(*arguments), self.deadline)
 
-    def sendall(self, *arguments: Any) -> None:
+    def sendall(self, octets: Any, _flags: int = 0) -> None:
         """Send, in the time that is left."""
-        self.end_in_time()
-        super().sendall(*arguments)
-
-    def end_in_time(self) -> None:
-        """Let the next wait end in time; NoTimeError if there is none."""
-        if not (left := self.left()):
-            raise tcp.NoTimeError
-        self.settimeout(left)
+        tcp.send(self, octets, self.deadline)
 
 
-def connected(host: str, port: int, left: Callable[[], float]) -> BoundedSocket:
+def connected(host: str, port: int, deadline: Deadline) -> BoundedSocket:
     """Connect to ``host``; raises what ``tcp.connected`` does."""
-    peer = tcp.connected(host, port, left)
-    return BoundedSocket(left, peer.family, peer.type, peer.proto, peer.detach())
+    peer = tcp.connected(host, port, deadline)
+    return BoundedSocket(deadline, peer.family, peer.type, peer.proto, peer.detach())
 
 
-def connected_locally(path: str, left: Callable[[], float]) -> BoundedSocket:
-    """Connect to the socket in the file system; OSError."""
-    peer = BoundedSocket(left, socket.AF_UNIX, socket.SOCK_STREAM)
+def connected_locally(path: str, deadline: Deadline) -> BoundedSocket:
+    """Connect to the socket in the file system; OSError, TimeoutError where nobody takes the connection."""
+    peer = BoundedSocket(deadline, socket.AF_UNIX, socket.SOCK_STREAM)
+
+    def step(tick: float) -> None:
+        peer.settimeout(0)
+        try:
+            peer.connect(path)
+        except BlockingIOError:  # as many wait as the server lets (unix(7), EAGAIN)
+            time.sleep(tick)
+            raise TimeoutError from None
+
     try:
-        peer.end_in_time()
-        peer.connect(path)
-    except OSError:
+        deadline.wait(step, for_answer=False)
+    except BaseException:
         peer.close()
         raise
     return peer
@@ -132,8 +135,7 @@ def listener(peer: BoundedSocket) -> Listener:
 def is_silent(peer: BoundedSocket) -> bool:
     """Whether the other end sends nothing at once; what it sends is still to be read."""
     try:
-        peer.settimeout(max(0.001, min(_AT_ONCE, peer.left())))  # None would have no end
-        peer.recv(1, socket.MSG_PEEK)
+        tcp.in_time(peer, lambda: peer.recv(1, socket.MSG_PEEK), peer.deadline.part(_AT_ONCE))
     except TimeoutError:
         return True
     except OSError:  # who reads it will see

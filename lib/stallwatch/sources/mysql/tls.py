@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch.sources import tcp
 from stallwatch.sources.given_file import having_data, unusable
 from stallwatch.sources.mysql.errors import UnreachableError
 from stallwatch.sources.mysql.sockets import Readable
@@ -10,8 +11,10 @@ from stallwatch.startup import TYPE_CHECKING
 from stallwatch.startup.tls import ssl
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
+    from stallwatch.deadline import Deadline
     from stallwatch.sources.mysql.sockets import BoundedSocket
     from stallwatch.sources.mysql.target import Tls
 
@@ -23,8 +26,19 @@ class TlsSocket(Readable):
         self._peer = peer
         self._tls = context._wrap_socket(peer, server_side=False, server_hostname=host)  # noqa: SLF001
         self.settimeout, self.close, self.send = peer.settimeout, peer.close, self._tls.write
-        peer.end_in_time()
-        self._tls.do_handshake()
+        self._wait(self._tls.do_handshake)
+
+    def _wait(self, step: Callable[[], Any]) -> Any:
+        return tcp.in_time(self._peer, step, self.deadline)
+
+    @property
+    def deadline(self) -> Deadline:
+        """When waits end."""
+        return self._peer.deadline
+
+    @deadline.setter
+    def deadline(self, deadline: Deadline) -> None:
+        self._peer.deadline = deadline
 
     @property
     def certificate(self) -> bytes:
@@ -38,19 +52,15 @@ class TlsSocket(Readable):
 
     def recv_into(self, buffer: Any) -> int:
         """Receive; 0: the other end has closed it, in the way of TLS or not."""
-        self._peer.end_in_time()
         try:
-            received: int = self._tls.read(len(buffer), buffer)
+            received: int = self._wait(lambda: self._tls.read(len(buffer), buffer))
         except ssl.SSLEOFError:
             return 0
         return received
 
     def sendall(self, octets: bytes) -> None:
         """Send all of it."""
-        rest = memoryview(octets)
-        while rest:
-            self._peer.end_in_time()
-            rest = rest[self._tls.write(rest) :]
+        tcp.send(self, octets, self.deadline)
 
 
 class Context:

@@ -11,7 +11,7 @@ import selectors
 import shlex
 import signal
 import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from stallwatch import withheld
 from stallwatch.sources.inherited import environment
@@ -19,9 +19,10 @@ from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
     from stallwatch.sources.jmx.target import Target
 
 # What Java takes for itself, and what it may write, so that both of us stay below 64 MiB more than at rest.
@@ -149,8 +150,8 @@ def run(command: str, arguments: Sequence[str], deadline: Deadline) -> Ended:
         with deadline.children.start(lambda: _started(whole, file)) as process:
             try:
                 output, errors = _written(process, most, deadline)
-                status = process.wait(_time(deadline))
-            except subprocess.TimeoutExpired:
+                status = _wait(deadline, lambda tick: _ended(process, tick))[0]
+            except TimeoutError:
                 raise OverdueError from None
             finally:
                 if process.returncode is None:
@@ -221,7 +222,7 @@ def _written(process: subprocess.Popen[bytes], most: int, deadline: Deadline) ->
             if pipe:
                 readable.register(pipe, selectors.EVENT_READ, kept)
         while readable.get_map():
-            for key, _ in readable.select(_time(deadline)):
+            for key, _ in _wait(deadline, readable.select):
                 octets = os.read(key.fd, 65536)
                 if not octets:
                     readable.unregister(key.fileobj)
@@ -233,10 +234,22 @@ def _written(process: subprocess.Popen[bytes], most: int, deadline: Deadline) ->
     return output, errors
 
 
-def _time(deadline: Deadline) -> float:
-    if left := deadline.left():
-        return left
-    raise OverdueError
+def _ended(process: subprocess.Popen[bytes], seconds: float) -> list[int]:
+    """Return its exit status, if it ends in that time."""
+    with suppress(subprocess.TimeoutExpired):
+        return [process.wait(seconds)]
+    return []
+
+
+def _wait(deadline: Deadline, look: Callable[[float], list[Any]]) -> list[Any]:
+    """Wait for Java until ``look``, which takes seconds, finds something; raises TimeoutError."""
+
+    def step(tick: float) -> list[Any]:
+        if found := look(tick):
+            return found
+        raise TimeoutError
+
+    return deadline.wait(step)
 
 
 def checked(ended: Ended, target: Target) -> str:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any, Self
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
     from stallwatch.sources.jmx.jolokia.questions import Wanted
     from stallwatch.sources.jmx.target import Target
     from stallwatch.sources.jmx.values import Values

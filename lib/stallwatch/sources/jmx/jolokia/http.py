@@ -21,6 +21,7 @@ from socket import IPPROTO_TCP, TCP_QUICKACK, socket
 
 from stallwatch import withheld
 from stallwatch.line import shorten
+from stallwatch.sources import tcp
 from stallwatch.sources.encrypted import EncryptedSocket
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.sources.jmx.wire import LostError, SilentError, connected
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
     from typing import Any
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
     from stallwatch.sources.jmx.target import Target
 
 MOST = 8 << 20  # bytes of an answer; names and classes of the 11 718 beans of a Cassandra 5 fit
@@ -67,10 +68,8 @@ class _EndsInTime(socket):
 
     def begins(self, seconds: float) -> bool:
         """Wait so long at most for the peer to begin; nothing that it sends is lost."""
-        _end_in_time(self, self.deadline)
-        self.settimeout(min(seconds, self.deadline.left()))
         try:
-            self._ahead = self.recv(1)
+            self._ahead = tcp.receive(self, 1, self.deadline.part(seconds))
         except TimeoutError:
             return False
         return True
@@ -81,28 +80,25 @@ class _EndsInTime(socket):
             buffer, self._ahead, ahead = arguments[0], b"", self._ahead
             buffer[: len(ahead)] = ahead
             return len(ahead)
-        _end_in_time(self, self.deadline)
-        return super().recv_into(*arguments)
+        receive = super().recv_into
+        _acknowledge_at_once(self)
+        return tcp.in_time(self, lambda: receive(*arguments), self.deadline)
 
-    def sendall(self, *arguments: Any) -> None:
+    def sendall(self, octets: Any, _flags: int = 0) -> None:
         """Send, in the time that is left."""
-        _end_in_time(self, self.deadline)
-        super().sendall(*arguments)
+        tcp.send(self, octets, self.deadline)
 
 
 class _EndsInTimeInTls(_EndsInTime, EncryptedSocket):
     """The same in TLS."""
 
 
-def _end_in_time(peer: socket, deadline: Deadline) -> None:
-    """Let the next wait end in time, and let the agent not wait for us.
+def _acknowledge_at_once(peer: socket) -> None:
+    """Let the agent not wait for us.
 
     Java's own HTTP server (JDK 17) sends an answer in pieces, the second when we have acknowledged the first:
     Linux takes 40 ms for that by default, each time.
     """
-    if not (left := deadline.left()):
-        raise TimeoutError
-    peer.settimeout(left)
     peer.setsockopt(IPPROTO_TCP, TCP_QUICKACK, 1)
 
 
@@ -241,7 +237,7 @@ class Agent:
         return peer
 
     def _plain(self, deadline: Deadline) -> _EndsInTime:
-        plain = connected(self._target.host, self._target.port, deadline.left, "Jolokia")
+        plain = connected(self._target.host, self._target.port, deadline, "Jolokia")
         return _EndsInTime(fileno=plain.detach())
 
     def _encrypted(self, deadline: Deadline) -> _EndsInTime:
@@ -268,8 +264,8 @@ class Agent:
             plain = peer = self._plain(deadline)
             host = self._target.host
             peer = self._context().wrap_socket(plain, server_hostname=host, do_handshake_on_connect=False)
-            _end_in_time(peer, deadline)
-            peer.do_handshake()
+            _acknowledge_at_once(peer)
+            tcp.in_time(peer, peer.do_handshake, deadline)
         except BaseException as error:
             if peer:
                 peer.close()

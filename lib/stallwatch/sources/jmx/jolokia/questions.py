@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.deadline import Deadline
     from stallwatch.sources.jmx.target import Target
 
     Wanted = Iterable[tuple[str, Sequence[str]]]  # beans, and attributes of each

@@ -6,23 +6,22 @@ import os
 import signal
 import sys
 import time
-from _thread import allocate_lock, get_ident, get_native_id, start_new_thread
+from _thread import allocate_lock, get_ident, start_new_thread
 from contextlib import suppress
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 
+from stallwatch.deadline import TICK, TimeUpError
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from subprocess import Popen
-    from typing import Any, NoReturn, Self, TypeVar
+    from typing import Any, NoReturn, Self
 
-    Process = TypeVar("Process", bound=Popen[Any])
+    from stallwatch.deadline import Deadline
+
     Report = Callable[[], tuple[int, str]]
 
 UNKNOWN = 3
-MOST_KEPT = 36 << 20  # bytes of memory; the names, schemas and engines of 90 000 tables are 35 MiB
 PATIENCE = 0.3  # seconds that the second one waits for the first: for the report, and to write it
 # Seconds after a signal, in which the main thread usually answers it. Whether it does or not, its farewells
 # have PATIENCE twice from then on.
@@ -32,113 +31,6 @@ _MEANINGS: dict[int, str] = {
     signal.SIGTERM: "terminated",
     signal.SIGHUP: "terminated",
 }
-
-
-class Children(list["Popen[Any]"]):
-    """The processes that a run has started, as long as they run: each is added by ``start``."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._starts: tuple[int, set[int]] | None = None  # who starts one, and its processes before
-
-    def start(self, begin: Callable[[], Process]) -> Process:
-        """Start one, and know it: it is killed also if a signal comes before ``begin`` has returned it."""
-        thread = get_native_id()
-        self._starts = thread, _begun_by(thread)
-        try:
-            process = begin()
-            self.append(process)
-        except BaseException:
-            self._kill_begun()
-            raise
-        finally:
-            self._starts = None
-        return process
-
-    def kill(self) -> None:
-        """Kill them; of other processes, as those of a shell that this one took the place of, none."""
-        for one in [*self]:
-            with suppress(Exception):
-                one.kill()
-        self._kill_begun()
-
-    def _kill_begun(self) -> None:
-        """Kill the one that is being started; those of another thread belong to another run."""
-        thread, before = self._starts or (0, set[int]())
-        for begun in _begun_by(thread) - before:
-            with suppress(OSError):
-                os.kill(begun, signal.SIGKILL)
-
-
-def _begun_by(thread: int) -> set[int]:
-    """Give the processes of this thread; none where the kernel does not show them (CONFIG_PROC_CHILDREN)."""
-    with suppress(OSError), open(f"/proc/self/task/{thread}/children", encoding="ascii") as file:
-        return set(map(int, file.read().split()))
-    return set()
-
-
-class Deadline:
-    """The time that one run may take, and the memory for what it is answered.
-
-    Code that waits sets ``doing`` ("waiting for db1:3306"): the line that ends an overdue run
-    quotes it. Processes in ``children`` are killed with the run. ``farewells`` are messages for servers, in
-    case the process ends in the middle of a conversation; each takes a moment.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.doing = ""
-        self.children = Children()
-        self.farewells: list[Callable[[], None]] = []
-        self.extended: Callable[[], None] = lambda: None  # called when the end has moved
-        self._end = time.monotonic() + seconds
-        self._kept = 0
-
-    def keep(self, size: int) -> bool:
-        """Count so many bytes of memory for an answer that the run keeps; False: together too much."""
-        self._kept += size
-        return self._kept <= MOST_KEPT
-
-    def left(self) -> float:
-        """Seconds that may still be spent on asking, never negative.
-
-        A tenth of the time, at most half a second, is kept back for the report: if an answer comes
-        too late, whoever waited for it can then still report it.
-        """
-        kept_back = min(0.5, self.seconds / 10)
-        return max(0.0, self.until_end() - kept_back)
-
-    def until_end(self) -> float:
-        """Seconds until the run is ended, whatever it does then; negative if it is overdue."""
-        return self._end - time.monotonic()
-
-    def part(self, seconds: float) -> Deadline:
-        """Give a deadline of so many seconds at most, none of them after this one, for something besides."""
-        part = Deadline(min(seconds, self.left()))
-        part.farewells = self.farewells
-        return part
-
-    def extend(self, seconds: float) -> None:
-        """Allow so many seconds more, for something that was asked for and takes its time."""
-        self.seconds += seconds
-        self._end += seconds
-        self.extended()
-
-    def overdue(self) -> str:
-        """Give the sentence that ends the run if there is no verdict now."""
-        return f"no verdict within {say_duration(self.seconds)}{f': {self.doing}' if self.doing else ''}"
-
-    def end(self) -> None:
-        """Kill the children and send the farewells: nothing may delay the end, and nobody reads any more."""
-        self.children.kill()
-        for last in [*self.farewells]:
-            with suppress(Exception):
-                last()
-        self.farewells.clear()
-
-
-class TimeUpError(BaseException):
-    """The deadline of a run has passed; the message is the sentence that ends it."""
 
 
 class Alarm:
@@ -170,6 +62,9 @@ class Alarm:
             return
         if (left := self._deadline.until_end()) > 0:  # it was extended
             signal.setitimer(signal.ITIMER_REAL, left)
+            return
+        if self._deadline.put_off():
+            signal.setitimer(signal.ITIMER_REAL, self._deadline.until_end())
             return
         why = self._deadline.overdue()
         self.off()
@@ -236,12 +131,14 @@ class Exit:
         self._deadline = deadline
 
         def overdue(*_: object) -> None:
+            if deadline.put_off():
+                return
             why = deadline.overdue()
             self._interrupt(lambda: report(why), lambda: (UNKNOWN, self._line(why)))
 
         def watch() -> None:
-            while (left := deadline.until_end() + 0.1) > 0:
-                time.sleep(left)
+            while (left := deadline.until_end() + 0.1) > 0 or deadline.put_off():
+                deadline.stand_by(min(left, TICK))
             if not self._at_leisure:
                 overdue()
 

@@ -1,0 +1,295 @@
+"""The time that one run may take, and whose time it was: that of whoever was asked, or our own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from _thread import get_native_id
+from contextlib import suppress
+
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from subprocess import Popen
+    from typing import Any, TypeVar
+
+    Process = TypeVar("Process", bound=Popen[Any])
+    Done = TypeVar("Done")
+
+MOST_KEPT = 36 << 20  # bytes of memory; the names, schemas and engines of 90 000 tables are 35 MiB
+# All are chosen, in seconds.
+TICK = 0.05  # of a wait, until we look again; what it takes longer is time that we did not have
+_SHORTEST = 0.001  # wait, also for an answer that has come while we had no time
+GRACE = 0.1  # after the end, for a wait that lasts until then: it ends by itself, and is reported
+_MUCH = 1 / 4  # of the whole time: a run that lost less had its time
+
+
+class TimeUpError(BaseException):
+    """The time of a run is up, and nobody is to blame; the message is the sentence that ends it.
+
+    No ``except`` of a probe is to take it for an answer of the server.
+    """
+
+
+class Children(list["Popen[Any]"]):
+    """The processes that a run has started, as long as they run: each is added by ``start``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._starts: tuple[int, set[int]] | None = None  # who starts one, and its processes before
+
+    def start(self, begin: Callable[[], Process]) -> Process:
+        """Start one, and know it: it is killed also if a signal comes before ``begin`` has returned it."""
+        thread = get_native_id()
+        self._starts = thread, _begun_by(thread)
+        try:
+            process = begin()
+            self.append(process)
+        except BaseException:
+            self._kill_begun()
+            raise
+        finally:
+            self._starts = None
+        return process
+
+    def kill(self) -> None:
+        """Kill them; of other processes, as those of a shell that this one took the place of, none."""
+        for one in [*self]:
+            with suppress(Exception):
+                one.kill()
+        self._kill_begun()
+
+    def _kill_begun(self) -> None:
+        """Kill the one that is being started; those of another thread belong to another run."""
+        thread, before = self._starts or (0, set[int]())
+        for begun in _begun_by(thread) - before:
+            with suppress(OSError):
+                os.kill(begun, signal.SIGKILL)
+
+
+def _begun_by(thread: int) -> set[int]:
+    """Give the processes of this thread; none where the kernel does not show them (CONFIG_PROC_CHILDREN)."""
+    with suppress(OSError), open(f"/proc/self/task/{thread}/children", encoding="ascii") as file:
+        return set(map(int, file.read().split()))
+    return set()
+
+
+class Account:
+    """Where the time of a run went, in seconds: somebody was waited for, a pause was made, or it was our own.
+
+    Our own is what is left: we compute, have no processor, are stopped or swapped out, or the virtual machine
+    stands still. A server is silent only if it was waited for at least as long as that.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.end = time.monotonic() + seconds
+        self.doing = ""
+        self.kept = 0
+        self.waited = self.rested = 0.0
+        self.silent = 0.0  # of the waited ones, those since the last answer
+        self.overshot = 0.0  # by which waits and pauses took longer than they should
+        self.stood = 0.0  # that a thread beside has stood still, though we did not compute
+        self.waits = False  # just now
+        self._begun, self._computed, self._queued = time.monotonic(), time.process_time(), _queued()
+
+    def computed(self) -> float:
+        """Return how long we have computed."""
+        return time.process_time() - self._computed
+
+    def starved(self) -> float:
+        """Return how long we had no processor, as far as that shows, if for too long for a verdict; or else 0.0."""
+        shown = max(self.overshot, self.stood, self._waited_for_processor())
+        return shown if shown > self._enough() else 0.0
+
+    def left(self) -> float:
+        """Return how long somebody may still be waited for."""
+        return max(0.0, self.end - time.monotonic() - min(0.5, self.seconds / 10))
+
+    def lost(self) -> float:
+        """Return how long the time was our own, if for too long to blame anybody else; or else 0.0."""
+        own = time.monotonic() - self._begun - self.waited - self.rested
+        own = max(own, self._waited_for_processor())  # the second has also what ticks hide
+        return own if own > self._enough() else 0.0
+
+    def _enough(self) -> float:
+        return max(self.silent, _MUCH * self.seconds)
+
+    def _waited_for_processor(self) -> float:
+        return _queued() - self._queued
+
+
+class Deadline:
+    """The time that one run may take, and the memory for what it is answered.
+
+    Code that waits sets ``doing`` ("waiting for db1:3306"): the line that ends an overdue run
+    quotes it. Processes in ``children`` are killed with the run. ``farewells`` are messages for servers, in
+    case the process ends in the middle of a conversation; each takes a moment.
+
+    All waiting for others is done by ``wait``, and all pausing by ``rest``.
+    """
+
+    def __init__(self, seconds: float, within: Deadline | None = None) -> None:
+        """Begin. ``within`` another one, these are seconds of waiting, and none of them is after its end."""
+        self.seconds = seconds
+        self.account: Account = within.account if within else Account(seconds)
+        self.children: Children = within.children if within else Children()
+        self.farewells: list[Callable[[], None]] = within.farewells if within else []
+        self.extended: Callable[[], None] = lambda: None  # called when the end has moved
+        self._within = within
+        self._waited_before = self.account.waited
+        self._is_put_off = False
+
+    @property
+    def doing(self) -> str:
+        """What the run waits for."""
+        return self.account.doing
+
+    @doing.setter
+    def doing(self, text: str) -> None:
+        self.account.doing = text
+
+    def keep(self, size: int) -> bool:
+        """Count so many bytes of memory for an answer that the run keeps; False: together too much."""
+        self.account.kept += size
+        return self.account.kept <= MOST_KEPT
+
+    def left(self) -> float:
+        """Seconds that may still be spent on asking, never negative.
+
+        A tenth of the time, at most half a second, is kept back for the report: if an answer comes
+        too late, whoever waited for it can then still report it.
+        """
+        if self._within:
+            waited = self.account.waited - self._waited_before
+            return max(0.0, min(self.seconds - waited, self._within.left()))
+        return self.account.left()
+
+    def until_end(self) -> float:
+        """Seconds until the run is ended, whatever it does then; negative if it is overdue."""
+        return self.account.end - time.monotonic()
+
+    def part(self, seconds: float) -> Deadline:
+        """Give so many seconds of waiting, for something besides: what we do or lose meanwhile costs none."""
+        return Deadline(min(seconds, self.left()), self)
+
+    def extend(self, seconds: float) -> None:
+        """Allow so many seconds more, for something that was asked for and takes its time."""
+        self.seconds += seconds
+        self.account.seconds = self.seconds
+        self.account.end += seconds
+        self.extended()
+
+    def wait(self, step: Callable[[float], Done], *, for_answer: bool = True) -> Done:
+        """Wait for somebody else: do ``step``, which takes the seconds of a tick, until it does not time out.
+
+        What is no answer, as that a kernel took what was sent, leaves him silent. Raises TimeoutError if that did not happen and he had his time, and TimeUpError if he had not, as we
+        lost it; before that, ``step`` is done once more, almost without waiting.
+        """
+        account = self.account
+        account.waits = True
+        try:
+            while left := self._left_to_wait():
+                tick, begun = max(_SHORTEST, min(left, TICK)), time.monotonic()
+                try:
+                    done = step(tick)
+                except TimeoutError as error:
+                    if error.errno:  # of the system: the connection broke
+                        raise
+                    account.silent += self._count(time.monotonic() - begun, tick)
+                else:
+                    self._count(time.monotonic() - begun, tick)
+                    account.silent *= not for_answer
+                    return done
+            try:
+                return step(_SHORTEST)
+            except TimeoutError:
+                self.must_have_had_time()
+                raise
+        finally:
+            account.waits = False
+
+    def _left_to_wait(self) -> float:
+        """Return the seconds that are left; of a part also those of the run, as long as we lost too many."""
+        return self.left() or (self.account.left() if self._within and self.account.lost() else 0.0)
+
+    def _count(self, took: float, tick: float) -> float:
+        """Count a tick of a wait, and return the seconds of it that somebody had."""
+        waited = min(took, tick)
+        self.account.waited += waited
+        self.account.overshot += took - waited
+        return waited
+
+    def rest(self, seconds: float) -> None:
+        """Let so much time pass, as between two looks."""
+        begun = time.monotonic()
+        time.sleep(max(0.0, seconds))
+        took = time.monotonic() - begun
+        self.account.rested += min(took, seconds)
+        self.account.overshot += max(0.0, took - seconds)
+
+    def stand_by(self, seconds: float) -> None:
+        """Sleep in a thread beside the run, and count what that takes longer, unless we compute meanwhile."""
+        begun, computed = time.monotonic(), time.process_time()
+        time.sleep(max(0.0, seconds))
+        late = time.monotonic() - begun - seconds - (time.process_time() - computed)
+        self.account.stood += max(0.0, late)
+
+    def clock(self) -> float:
+        """Seconds by a clock that stands still while we rest or have no time: for how long an answer took."""
+        return self.account.waited + self.account.computed()
+
+    def must_have_had_time(self) -> None:
+        """Raise TimeUpError if it is because of what we lost that no time is left."""
+        if self.account.lost():
+            raise TimeUpError(self.overdue())
+
+    def put_off(self) -> bool:
+        """Move the end, once, if somebody is waited for: that wait then ends by itself, and is reported."""
+        if not self.account.waits or self._is_put_off:
+            return False
+        self._is_put_off = True
+        self.account.end = max(self.account.end, time.monotonic() + GRACE)
+        self.extended()
+        return True
+
+    def waits_in_vain(self) -> bool:
+        """Whether somebody is waited for just now who had his time."""
+        return self.account.waits and not self.account.lost()
+
+    def overdue(self) -> str:
+        """Give the sentence that ends the run if there is no verdict now."""
+        account = self.account
+        whole = say_duration(account.seconds)
+        doing = f": {self.doing}" if self.doing else ""
+        if self.waits_in_vain():
+            return f"no answer within {whole}{doing}"
+        if starved := account.starved():
+            return f"this check got no processor time for {say_duration(round(starved, 1))} of {whole}{doing}"
+        return f"no verdict within {whole}{doing}"
+
+    def end(self) -> None:
+        """Kill the children and send the farewells: nothing may delay the end, and nobody reads any more."""
+        self.children.kill()
+        for last in [*self.farewells]:
+            with suppress(Exception, TimeUpError):
+                last()
+        self.farewells.clear()
+
+
+def _queued() -> float:
+    """Return how long this process has waited for a processor, in seconds; 0.0: the kernel does not count.
+
+    The second number of /proc/PID/schedstat, in nanoseconds (Linux, Documentation/scheduler/sched-stats).
+    """
+    try:
+        file = os.open("/proc/self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return int(os.read(file, 100).split()[1]) / 1e9
+        finally:
+            os.close(file)
+    except (OSError, ValueError, IndexError):
+        return 0.0
