@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import time
@@ -92,8 +93,10 @@ class Account:
         self.waited = self.rested = 0.0
         self.silent = 0.0  # of the waited ones, those since the last answer
         self.overshot = 0.0  # by which waits and pauses took longer than they should
-        self.stood = 0.0  # that a thread beside has stood still, though we did not compute
+        self._stood = 0.0  # by which a thread beside has slept longer, though we did not compute
+        self._wakes: tuple[float, float] | None = None  # when it is to wake, and what we had computed before
         self.waits = False  # just now
+        self.in_vain = False  # all of the time is up, and who was waited for had his
         self._begun, self._computed, self._queued = time.monotonic(), time.process_time(), _queued()
 
     def computed(self) -> float:
@@ -101,9 +104,20 @@ class Account:
         return time.process_time() - self._computed
 
     def starved(self) -> float:
-        """Return how long we had no processor, as far as that shows, if for too long for a verdict; or else 0.0."""
-        shown = max(self.overshot, self.stood, self._waited_for_processor())
+        """Return how long we had no processor, as far as it shows, if too long for a verdict; or else 0.0."""
+        shown = max(self.overshot, self._stood + self._late(), self._waited_for_processor())
         return shown if shown > self._enough() else 0.0
+
+    def stand_by(self, seconds: float) -> None:
+        """Sleep in a thread beside the run, which shows for how long we have no processor, whatever we do."""
+        self._wakes = time.monotonic() + seconds, time.process_time()
+        time.sleep(max(0.0, seconds))
+        self._stood += self._late()
+        self._wakes = None
+
+    def _late(self) -> float:
+        wakes, computed = self._wakes or (math.inf, 0.0)
+        return max(0.0, time.monotonic() - wakes - (time.process_time() - computed))
 
     def left(self) -> float:
         """Return how long somebody may still be waited for."""
@@ -186,8 +200,9 @@ class Deadline:
     def wait(self, step: Callable[[float], Done], *, for_answer: bool = True) -> Done:
         """Wait for somebody else: do ``step``, which takes the seconds of a tick, until it does not time out.
 
-        What is no answer, as that a kernel took what was sent, leaves him silent. Raises TimeoutError if that did not happen and he had his time, and TimeUpError if he had not, as we
-        lost it; before that, ``step`` is done once more, almost without waiting.
+        What is no answer, as that a kernel took what was sent, leaves him silent. Raises TimeoutError if he
+        had his time, and TimeUpError if he had not, as we lost it; before that, ``step`` is done once more,
+        almost without waiting.
         """
         account = self.account
         account.waits = True
@@ -208,6 +223,7 @@ class Deadline:
                 return step(_SHORTEST)
             except TimeoutError:
                 self.must_have_had_time()
+                account.in_vain = not account.left()
                 raise
         finally:
             account.waits = False
@@ -231,13 +247,6 @@ class Deadline:
         self.account.rested += min(took, seconds)
         self.account.overshot += max(0.0, took - seconds)
 
-    def stand_by(self, seconds: float) -> None:
-        """Sleep in a thread beside the run, and count what that takes longer, unless we compute meanwhile."""
-        begun, computed = time.monotonic(), time.process_time()
-        time.sleep(max(0.0, seconds))
-        late = time.monotonic() - begun - seconds - (time.process_time() - computed)
-        self.account.stood += max(0.0, late)
-
     def clock(self) -> float:
         """Seconds by a clock that stands still while we rest or have no time: for how long an answer took."""
         return self.account.waited + self.account.computed()
@@ -257,8 +266,8 @@ class Deadline:
         return True
 
     def waits_in_vain(self) -> bool:
-        """Whether somebody is waited for just now who had his time."""
-        return self.account.waits and not self.account.lost()
+        """Whether somebody who had his time was waited for until no time was left."""
+        return self.account.in_vain or (self.account.waits and not self.account.lost())
 
     def overdue(self) -> str:
         """Give the sentence that ends the run if there is no verdict now."""

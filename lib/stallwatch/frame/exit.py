@@ -138,7 +138,7 @@ class Exit:
 
         def watch() -> None:
             while (left := deadline.until_end() + 0.1) > 0 or deadline.put_off():
-                deadline.stand_by(min(left, TICK))
+                deadline.account.stand_by(min(left, TICK))
             if not self._at_leisure:
                 overdue()
 

@@ -138,6 +138,7 @@ def pause(seconds: float, took: float, deadline: Deadline) -> None:
     """Wait no longer than leaves time for a second look that takes as long as the first one took."""
     possible = min(seconds, deadline.left() - took)
     if possible < SHORTEST:
+        deadline.must_have_had_time()
         raise ProbeError(
             f"no time is left for a sample: the first of its two looks took {say_duration(took)}",
             "give it a longer --timeout",

@@ -110,7 +110,7 @@ class Worker:
         while True:
             underway = self._underway
             if underway:
-                underway[0].stand_by(TICK)
+                underway[0].account.stand_by(TICK)
             else:
                 time.sleep(TICK)
             if not underway or underway[0].until_end() > -_LATE or not self._pen.acquire(blocking=False):

@@ -119,6 +119,7 @@ def connect_besides(target: Target, run: Run) -> Server:
 
     share = min(_PATIENCE, run.deadline.left() / 2)
     if share < LITTLE_TIME:
+        run.deadline.must_have_had_time()
         raise NoAnswerError(f"no time was left to ask {target.where}", "raise --timeout")
     return connect(target, run, run.deadline.part(share))
 

@@ -188,6 +188,7 @@ def ask_status(
     nothing about InnoDB. The process list is asked for that first, if it is not ``listed``.
     """
     if budget < _LEAST:
+        server.deadline.must_have_had_time()
         what = f"no time was left to ask {server.where} SHOW ENGINE INNODB STATUS"
         return Answer(why=ProbeError(what, "give it a longer --timeout"))
     begun = time.monotonic()

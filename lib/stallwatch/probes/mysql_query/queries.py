@@ -152,6 +152,7 @@ class Session:
                 raise
 
     def _unanswered(self, what: str) -> NoAnswerError:
+        self._server.deadline.must_have_had_time()
         return NoAnswerError(f"{self._server.where} {what}: asked {shorten(self._query.sql, 80)}")
 
     def close(self) -> None:

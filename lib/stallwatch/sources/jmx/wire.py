@@ -37,7 +37,7 @@ class Wire:
         self._at = 0
         deadline.doing = f"connecting to {self.where}"
         self._socket: socket = connected(host, port, deadline)
-        deadline.doing = ""
+        deadline.doing = f"waiting for {self.where}"
 
     def encrypt(self, context: ssl.SSLContext) -> None:
         """Go on in TLS; the certificate is to be for the host that was asked for."""

@@ -182,6 +182,8 @@ class Server:
         one = self._connection
         asked = no_answer.Asked(sql, self.where, one.user_name, self._account, waited, one.why_late)
         error = no_answer.reason(failure, asked)
+        if isinstance(error, NoAnswerError):  # also where the server ended it: it was to do so in what we had
+            self.deadline.must_have_had_time()
         if isinstance(error, UnreachableError) or (isinstance(error, NoAnswerError) and not error.number):
             self._connection.close()
         self._trace(error.what)
