@@ -8,6 +8,7 @@ from stallwatch import units, withheld
 from stallwatch.findings import ProbeError
 from stallwatch.probes.mysql.asking import meant
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError
+from stallwatch.sources.mysql.errors import LITTLE_TIME
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ _LOST = r"\b(?:157|4009) '"
 _GOT_ERROR = (1296, 1297)  # ER_GET_ERRMSG, ER_GET_TEMPORARY_ERRMSG: an error of NDB's own
 # A frozen data node keeps ndbinfo silent for 5 s. An SQL node that was started without a cluster was once
 # silent for good when it had one (9.7.2).
-_SILENT = 'check for a frozen data node (ndb_mgm -e "all status"), otherwise restart that SQL node'
+_FROZEN = 5.0
+_SILENT = 'check for a frozen data node (ndb_mgm -e "all status")'
+_SILENT_LONGER = f"{_SILENT}, otherwise restart that SQL node"
 _NO_ENGINE = 1286  # ER_UNKNOWN_STORAGE_ENGINE
 _DATA_NODES, _READY = "Ndb_number_of_data_nodes", "Ndb_number_of_ready_data_nodes"
 # Numbers of parameters in ndbinfo.config_params: CFG_DB_... of mgmapi_config_parameters.h.
@@ -152,8 +155,8 @@ class Ndbinfo:
             what = error.what.partition(", who needs ")[0]  # the advice grants more than this one table
             raise DeniedError(what, advice, error.number, "SELECT on ndbinfo.*", error.account) from None
         except NoAnswerError as error:
-            if "ndbinfo." in sql:
-                error.advice = error.advice or _SILENT
+            if "ndbinfo." in sql and error.waited >= LITTLE_TIME:
+                error.advice = error.advice or (_SILENT_LONGER if error.waited > _FROZEN else _SILENT)
             raise
         except MysqlError as error:
             if error.number != _NO_ENGINE:

@@ -30,7 +30,12 @@ class NotSentError(UnreachableError):
 
 
 class NoAnswerError(MysqlError):
-    """A statement took too long: the connection it was asked on is of no more use, others are."""
+    """A statement took too long: the connection it was asked on is of no more use, others are.
+
+    ``waited`` is how many seconds it was given: what a longer silence would prove, a short one does not.
+    """
+
+    waited = 0.0
 
 
 class DeniedError(MysqlError):

@@ -64,7 +64,9 @@ def reason(failure: Exception, asked: Asked) -> MysqlError:
             f"{asked.where} answers too much to be read: asked {asked.shortly}", _TOO_MUCH
         )
     if facts.late or facts.number in _LATE:
-        return _late(asked, facts)
+        late = _late(asked, facts)
+        late.waited = asked.waited
+        return late
     if facts.lost or facts.number in _ENDED:
         return UnreachableError(
             f"{asked.where} closed the connection: asked {asked.shortly}",

@@ -1,0 +1,190 @@
+"""Whose time it was, by a clock that goes only as a test says."""
+
+import time
+
+import pytest
+from clock import Clock
+from stallwatch import deadline
+from stallwatch.deadline import TICK, Deadline, TimeUpError
+
+
+class Machine(Clock):
+    """A machine on which a process computes, waits in the queue for a processor, or is stopped."""
+
+    def __init__(self):
+        super().__init__()
+        self.computed = self.queued = 0.0
+
+    def compute(self, seconds):
+        self.later(seconds)
+        self.computed += seconds
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    one = Machine()
+    one.keep(monkeypatch)
+    monkeypatch.setattr(time, "process_time", lambda: one.computed)
+    monkeypatch.setattr(deadline, "_queued", lambda: one.queued)
+    return one
+
+
+def silence(machine, late=lambda: 0.0):
+    """A step of a wait for somebody who does nothing; each tick takes ``late()`` seconds longer."""
+
+    def step(seconds):
+        machine.later(seconds + late())
+        raise TimeoutError
+
+    return step
+
+
+def once(seconds):
+    """Seconds for the first time, then none."""
+    left = [seconds]
+    return lambda: left.pop() if left else 0.0
+
+
+def answers(*_):
+    return "answer"
+
+
+def refuses(_):
+    raise ConnectionRefusedError
+
+
+BLAMED = {
+    "undisturbed": lambda machine: 0,
+    "stopped for a quarter": lambda machine: machine.later(1.9),
+    "computes for a quarter": lambda machine: machine.compute(1.9),
+    "in the queue for a quarter": lambda machine: setattr(machine, "queued", 1.9),
+}
+
+
+@pytest.mark.parametrize("before", BLAMED.values(), ids=BLAMED)
+def test_who_had_his_time_and_did_not_answer_is_silent(machine, before):
+    run = Deadline(8)
+    before(machine)
+    with pytest.raises(TimeoutError):
+        run.wait(silence(machine))
+    assert run.waits_in_vain()
+    assert run.overdue() == "no answer within 8 s"
+    assert run.left() == 0
+
+
+NO_VERDICT = "no verdict within 8 s: asking db1"
+STOOD = "this check got no processor time for {} s of 8 s: asking db1"
+OURS = {
+    "stopped before it waits": (lambda machine: machine.later(7), lambda: 0.0, NO_VERDICT),
+    "stopped in a tick": (lambda _: 0, once(7), STOOD.format(7)),
+    "a bit in each tick": (lambda _: 0, lambda: 2 * TICK, STOOD.format(5)),
+    "computes too long": (lambda machine: machine.compute(5), lambda: 0.0, NO_VERDICT),
+    "in the queue, hidden in ticks": (
+        lambda machine: setattr(machine, "queued", 7.6), lambda: 0.0, STOOD.format(7.6),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "late", "says"), OURS.values(), ids=OURS)
+def test_who_had_less_time_than_was_lost_is_not_blamed(machine, before, late, says):
+    run = Deadline(8)
+    run.doing = "asking db1"
+    before(machine)
+    with pytest.raises(TimeUpError) as caught:
+        run.wait(silence(machine, late))
+    assert str(caught.value) == says
+    assert not run.waits_in_vain()
+
+
+def test_an_answer_that_has_come_while_we_had_no_time_is_taken(machine):
+    run = Deadline(8)
+    machine.later(9)
+    assert run.wait(answers) == "answer"
+    assert run.waits_in_vain() is False
+
+
+def test_what_fails_is_no_silence(machine):
+    run = Deadline(8)
+    with pytest.raises(ConnectionRefusedError):
+        run.wait(refuses)
+    with pytest.raises(TimeoutError):  # of the system: it is not waited for again
+        run.wait(lambda _: (_ for _ in ()).throw(TimeoutError(110, "Connection timed out")))
+    assert run.left() == 7.5
+
+
+def test_a_pause_between_two_looks_is_nobodys_time(machine):
+    run = Deadline(8)
+    run.rest(5)
+    with pytest.raises(TimeoutError):
+        run.wait(silence(machine))
+    assert run.clock() == pytest.approx(2.5, abs=0.01)
+
+
+def test_a_part_is_seconds_of_waiting_and_what_we_lose_costs_it_none(machine):
+    run = Deadline(8)
+    part = run.part(1)
+    machine.later(0.8)
+    with pytest.raises(TimeoutError):
+        part.wait(silence(machine, once(0.5)))
+    assert run.clock() == pytest.approx(1, abs=0.01)
+    assert run.left() == pytest.approx(8 - 0.5 - 0.8 - 0.5 - 1, abs=0.01)
+    assert not run.waits_in_vain()
+
+
+def test_a_part_lasts_longer_if_more_was_lost_and_the_answer_still_counts(machine):
+    run = Deadline(8)
+    part = run.part(0.2)
+    machine.later(3)
+    ticks = iter([TimeoutError] * 20)
+
+    def late_answer(seconds):
+        machine.later(seconds)
+        for error in ticks:
+            raise error
+        return "answer"
+
+    assert part.wait(late_answer) == "answer"
+
+
+def test_what_a_kernel_took_is_no_answer(machine):
+    run = Deadline(8)
+    with pytest.raises(TimeoutError):
+        run.part(3).wait(silence(machine))
+    run.wait(answers, for_answer=False)
+    assert run.account.silent == pytest.approx(3, abs=0.01)
+    run.wait(answers)
+    assert run.account.silent == 0
+
+
+def test_the_end_is_put_off_once_for_who_is_waited_for(machine):
+    run = Deadline(8)
+    assert not run.put_off()
+    moved = []
+    run.extended = lambda: moved.append(run.until_end())
+
+    def step(_):
+        machine.later(9)
+        assert run.put_off()
+        assert not run.put_off()
+        return "answer"
+
+    assert run.wait(step) == "answer"
+    assert moved == pytest.approx([deadline.GRACE])
+
+
+def test_a_thread_beside_shows_that_a_process_stood_still_whatever_it_does(machine, monkeypatch):
+    run = Deadline(2)
+
+    def stopped(seconds):
+        machine.later(seconds + 1.5)
+
+    monkeypatch.setattr(time, "sleep", stopped)
+    run.account.stand_by(TICK)
+    assert run.overdue() == "this check got no processor time for 1.5 s of 2 s"
+
+
+def test_a_thread_beside_that_waits_for_who_computes_shows_nothing(machine, monkeypatch):
+    run = Deadline(2)
+    monkeypatch.setattr(time, "sleep", lambda seconds: (machine.later(seconds), machine.compute(1.5)))
+    run.account.stand_by(TICK)
+    assert run.overdue() == "no verdict within 2 s"
