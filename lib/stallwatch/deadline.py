@@ -119,13 +119,17 @@ class Account:
         wakes, computed = self._wakes or (math.inf, 0.0)
         return max(0.0, time.monotonic() - wakes - (time.process_time() - computed))
 
+    def used(self) -> float:
+        """Return how long somebody was waited for, or a pause was made."""
+        return self.waited + self.rested
+
     def left(self) -> float:
         """Return how long somebody may still be waited for."""
         return max(0.0, self.end - time.monotonic() - min(0.5, self.seconds / 10))
 
     def lost(self) -> float:
         """Return how long the time was our own, if for too long to blame anybody else; or else 0.0."""
-        own = time.monotonic() - self._begun - self.waited - self.rested
+        own = time.monotonic() - self._begun - self.used()
         own = max(own, self._waited_for_processor())  # the second has also what ticks hide
         return own if own > self._enough() else 0.0
 
@@ -147,14 +151,14 @@ class Deadline:
     """
 
     def __init__(self, seconds: float, within: Deadline | None = None) -> None:
-        """Begin. ``within`` another one, these are seconds of waiting, and none of them is after its end."""
+        """Begin. ``within`` another one, it is so long that we may wait or rest, until that one's end."""
         self.seconds = seconds
         self.account: Account = within.account if within else Account(seconds)
         self.children: Children = within.children if within else Children()
         self.farewells: list[Callable[[], None]] = within.farewells if within else []
         self.extended: Callable[[], None] = lambda: None  # called when the end has moved
         self._within = within
-        self._waited_before = self.account.waited
+        self._used_before = self.account.used()
         self._is_put_off = False
 
     @property
@@ -178,8 +182,8 @@ class Deadline:
         too late, whoever waited for it can then still report it.
         """
         if self._within:
-            waited = self.account.waited - self._waited_before
-            return max(0.0, min(self.seconds - waited, self._within.left()))
+            used = self.account.used() - self._used_before
+            return max(0.0, min(self.seconds - used, self._within.left()))
         return self.account.left()
 
     def until_end(self) -> float:
@@ -187,7 +191,7 @@ class Deadline:
         return self.account.end - time.monotonic()
 
     def part(self, seconds: float) -> Deadline:
-        """Give so many seconds of waiting, for something besides: what we do or lose meanwhile costs none."""
+        """Give so many seconds to wait or rest, for something besides: what we do or lose meanwhile is free."""
         return Deadline(min(seconds, self.left()), self)
 
     def extend(self, seconds: float) -> None:

@@ -7,6 +7,7 @@ from choices import Choices
 from fuzzing import Target
 from plugin_runs import RECORDED, clock, said
 from scratch import empty, file
+from stallwatch.deadline import Deadline
 from stallwatch.findings import ProbeError
 from stallwatch.probes.ndb_log import lines
 from stallwatch.sources import ndb_mgm
@@ -54,7 +55,7 @@ def a_log_that_grows(octets):
 def an_answer_of_the_management_server(octets):
     """Whatever it says, in pieces."""
     with mock.patch.object(ndb_mgm, "_asked", return_value=octets):
-        for node in ndb_mgm.data_nodes("mgm1").values():
+        for node in ndb_mgm.data_nodes("mgm1", ndb_mgm.PORT, Deadline(60)).values():
             if not (isinstance(node.status, str) and 0 <= node.phase < 100_000):
                 raise AssertionError(node)
 

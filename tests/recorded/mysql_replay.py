@@ -8,6 +8,7 @@ from pathlib import Path
 import newest_recording
 import pytest
 import recorded_mysql
+from stallwatch.deadline import Account, Deadline
 from stallwatch.sources import mysql, ndb_mgm
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +44,8 @@ def _said(run, home, monkeypatch):
     monkeypatch.setattr(mysql, "connect", run.connect)
     monkeypatch.setattr(ndb_mgm, "data_nodes", run.data_nodes)
     clocks = {"time": run.clock, "monotonic": run.clock, "clock_gettime": lambda _: run.clock()}
-    clocks["process_time"] = lambda: 0.0
+    monkeypatch.setattr(Deadline, "clock", lambda _: run.clock())
+    monkeypatch.setattr(Account, "lost", lambda _: 0.0)  # all of the time was the servers'
     for name, stand_in in {**clocks, "sleep": run.clock.sleep}.items():
         monkeypatch.setattr(time, name, stand_in)
     plugin = runpy.run_path(str(PLUGINS / run.plugin))

@@ -71,8 +71,6 @@ class RecordedRun:
         """Let time go by until the answer is there."""
         self.clock.reach(self.began + answer["at"])
         self.clock.sleep(answer["took"])
-        if self.deadline:
-            self.deadline.account.waited += answer["took"]
 
     def connect(self, target, deadline, *_):
         """As ``mysql.connect``: log-ins at one server come in the order of then."""

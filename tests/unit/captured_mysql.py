@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from stallwatch.deadline import Deadline
+from clock import Waiting
 from stallwatch.sources.mysql import DeniedError, Flavour
 
 CAPTURES = Path(__file__).parents[1] / "recorded" / "replication"
@@ -37,7 +37,7 @@ class CapturedMysql:
         self._clock = clock
         name, self.flavour = VERSIONS[version]
         self.where = where
-        self.deadline = Deadline(60)
+        self.deadline = Waiting()
         self.local = False
         self.status = pairs(f"{name}_global_status.txt")
         self.variables = pairs(f"{name}_global_variables.txt")

@@ -2,13 +2,33 @@
 
 import time
 
+from stallwatch.deadline import Account, Deadline
+
 
 def keep_time(monkeypatch, now, sleep=lambda _: None):
-    """Let the time be what ``now()`` says, for everybody; ``sleep`` is told of each pause."""
+    """Let the time be what ``now()`` says, for everybody; ``sleep`` is told of each pause.
+
+    All of it is time that servers had.
+    """
     monkeypatch.setattr(time, "time", now)
     monkeypatch.setattr(time, "monotonic", now)
     monkeypatch.setattr(time, "clock_gettime", lambda _: now())
     monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr(Deadline, "clock", lambda _: now())
+    monkeypatch.setattr(Account, "lost", lambda _: 0.0)
+
+
+class Waiting:
+    """What a server of a test has as its deadline: all of the time was its own."""
+
+    def clock(self):
+        return time.monotonic()
+
+    def rest(self, seconds):
+        time.sleep(max(0.0, seconds))
+
+    def must_have_had_time(self):
+        pass
 
 
 class Clock:

@@ -1,5 +1,6 @@
 """A replica that answers the statements of one look from rows that a test sets."""
 
+from clock import Waiting
 from stallwatch.sources.mysql import DeniedError, Flavour, UnknownStatementError, UnreachableError
 
 FLAVOURS = {
@@ -33,6 +34,7 @@ class FakeReplica:
     def __init__(self, flavour="MySQL", where="db2:3306"):
         self.flavour = FLAVOURS[flavour]
         self.where = where
+        self.deadline = Waiting()
         self.local = False
         self.answers_after = 0.001
         self.network_trip = 0.0

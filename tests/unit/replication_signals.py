@@ -6,6 +6,7 @@ import re
 import captured_mysql
 from captured_mysql import lines
 from captured_mysql import pairs as recorded
+from clock import Waiting
 from replication_snapshots import channel, snapshot
 from stallwatch.probes.mysql.locks.metadata import Lock
 from stallwatch.probes.mysql.locks.rows import Transaction
@@ -98,6 +99,7 @@ class RecordedServer:
         self.version = version
         self.flavour = FLAVOURS[version]
         self.denied = denied
+        self.deadline = Waiting()
         self.local = False
         self.where = "db2:3306"
         self.asked = []

@@ -23,7 +23,8 @@ class Machine(Clock):
 @pytest.fixture
 def machine(monkeypatch):
     one = Machine()
-    one.keep(monkeypatch)
+    monkeypatch.setattr(time, "monotonic", lambda: one.now)
+    monkeypatch.setattr(time, "sleep", one.later)
     monkeypatch.setattr(time, "process_time", lambda: one.computed)
     monkeypatch.setattr(deadline, "_queued", lambda: one.queued)
     return one

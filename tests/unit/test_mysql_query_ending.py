@@ -60,7 +60,7 @@ def process(id=41, user="mon", command="Query", time=3, info=SQL, **more):  # no
 def ended(server, sql=SQL, at=OURS, seconds=0.1):
     """What is said of a statement that has run for three seconds."""
     deadline = Deadline(seconds)
-    return end(lambda _: server, Running(sql, at, deadline._end - seconds - 3), deadline)
+    return end(lambda _: server, Running(sql, at, deadline.account.end - seconds - 3), deadline)
 
 
 def test_mysql_ends_what_runs_over_that_connection():

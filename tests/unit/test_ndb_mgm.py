@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from stallwatch.deadline import Deadline
 from stallwatch.findings import ProbeError
 from stallwatch.sources import ndb_mgm, tcp
 
@@ -64,7 +65,7 @@ def server():
 
 
 def asked(port, patience=60.0):
-    return ndb_mgm.data_nodes("127.0.0.1", port, patience)
+    return ndb_mgm.data_nodes("127.0.0.1", port, Deadline(patience))
 
 
 def test_the_status_of_data_nodes_is_told(server):
@@ -131,7 +132,7 @@ def test_looking_up_the_name_is_bounded_too(monkeypatch):
     with pytest.raises(
         ProbeError, match="management server mgm1:1186 cannot be asked: no name server has answered"
     ):
-        ndb_mgm.data_nodes("mgm1", patience=0.2)
+        ndb_mgm.data_nodes("mgm1", ndb_mgm.PORT, Deadline(0.2))
     assert time.monotonic() - begun < 30
     ended.set()
 
@@ -142,9 +143,9 @@ def test_a_host_that_is_none_is_a_sentence(monkeypatch):
 
     monkeypatch.setattr(tcp.socket, "getaddrinfo", unknown)
     with pytest.raises(ProbeError, match="the management server mgm1:1186 cannot be asked: Name or service"):
-        ndb_mgm.data_nodes("mgm1")
+        ndb_mgm.data_nodes("mgm1", ndb_mgm.PORT, Deadline(60))
 
 
 def test_an_ipv6_address_stands_in_brackets():
     with pytest.raises(ProbeError, match=r"the management server \[::1\]:1 "):
-        ndb_mgm.data_nodes("::1", 1)
+        ndb_mgm.data_nodes("::1", 1, Deadline(60))

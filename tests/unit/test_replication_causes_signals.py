@@ -4,6 +4,7 @@ import os
 import time
 
 import pytest
+from clock import Waiting
 from replication_signals import (
     MARIADB,
     MYSQL,
@@ -51,6 +52,7 @@ class Server:
 
     def __init__(self, flavour=MYSQL, rows=(), error=None):
         self.flavour = flavour
+        self.deadline = Waiting()
         self.given = list(rows)
         self.error = error
         self.asked = []

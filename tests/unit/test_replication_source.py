@@ -1,4 +1,5 @@
 import pytest
+from clock import Waiting
 from fake_replica import healthy_row
 from replication_snapshots import UUID, channel, mariadb
 from stallwatch.probes.replication_lag import source as asking
@@ -16,6 +17,7 @@ class Server:
 
     def __init__(self, name="MySQL", version=(9, 7, 4), clock=0.0, **answers):
         self.where = "db1:3306"
+        self.deadline = Waiting()
         self.flavour = Flavour(name, version, "")
         self.answers = {"UNIX_TIMESTAMP": [{"now": NOW + clock}], **answers}
         self.asked = []
