@@ -23,7 +23,7 @@ class Group(NamedTuple):
 
 
 GROUPS = {
-    "unit": Group(("unit/", "recorded/", "plugins/", "upgrade/"), 5),
+    "unit": Group(("unit/", "recorded/", "plugins/"), 5),
     "replication": Group(("live/test_live_replication_",), 400, kinds=True),
     "mysql": Group(("live/test_live_mysql", "live/test_live_innodb_"), 400),
     "ndb": Group(("live/test_live_ndb_",), 260),
