@@ -142,7 +142,6 @@ install: places
 	umask 022 && $(STAGED)/bin/python3 -I -m compileall -q -f -s $(STAGED) -p $(HOME_OF_IT) $(STAGED)/lib
 	sed -i '/^command = /d' $(STAGED)/pyvenv.cfg
 	sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3 -I|' $(addprefix $(STAGED)/bin/,$(PROGRAMS))
-	for tool in $(TOOLS); do ln -s $$tool $(STAGED)/bin/$${tool#stallwatch-}; done # their former names
 	umask 022 && mkdir $(STAGED)/warm && sed 's|/usr/lib/stallwatch|$(HOME_OF_IT)|' contrib/warm-stub >$(STAGED)/warm/stub
 	chmod 755 $(STAGED)/warm/stub && for plugin in $(PLUGINS); do ln -s stub $(STAGED)/warm/$$plugin; done
 	$(PYTHON) contrib/exchange.py $(STAGED) $(FINAL)

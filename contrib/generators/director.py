@@ -107,7 +107,7 @@ def _command(plugin: Plugin, made: Command, numbers: dict[str, int]) -> Object:
         "arguments": {option: _argument(attributes) for option, attributes in made.arguments.items()},
         "command": f"{PLUGIN_DIR}/{made.program}",
         "disabled": False,
-        "fields": [link for attributes in made.arguments.values() for link in _link(attributes, numbers)],
+        "fields": [_link(attributes, numbers) for attributes in made.arguments.values()],
         "imports": [],
         "is_string": None,
         "methods_execute": "PluginCheck",
@@ -119,12 +119,11 @@ def _command(plugin: Plugin, made: Command, numbers: dict[str, int]) -> Object:
     }
 
 
-def _link(attributes: Object, numbers: dict[str, int]) -> Iterable[Object]:
-    """Yield the field of an argument; a former option has none."""
+def _link(attributes: Object, numbers: dict[str, int]) -> Object:
+    """Return the field of an argument."""
     variable = attributes.get("value", attributes.get("set_if")).strip("$")
-    if variable in numbers:
-        required = "y" if attributes.get("required") else "n"
-        yield {"datafield_id": numbers[variable], "is_required": required, "var_filter": None}
+    required = "y" if attributes.get("required") else "n"
+    return {"datafield_id": numbers[variable], "is_required": required, "var_filter": None}
 
 
 def _argument(attributes: Object) -> Object:

@@ -26,15 +26,6 @@ AT_A_TERMINAL = {
 }
 # Icinga's own library has a command of that name (plugins.conf), for another check_mysql_query.
 TAKEN = "mysql_query"
-# Commands that had the name of their plugin until 0.1, and options whose name was another one.
-FORMER_COMMANDS = ("bonding", "host", "jmx")
-FORMER_VARIABLES = {
-    "mysql_status_warning": "mysql_status_warn",
-    "mysql_status_critical": "mysql_status_crit",
-    "ndb_redo_buffer_count": "ndb_redo_buffer_samples",
-}
-# Options until 0.1 of another meaning than what they are now, which the plugin still takes.
-FORMER_OPTIONS = {"ndb_redo_buffer": {"--every": "--spread"}}
 # The server is an extra of these, which is asked only if it is named; the others have the host's address.
 ON_THIS_HOST = ("mysql_backup", "mysqld_process")
 # Another way than --hostname to set the server.
@@ -49,10 +40,8 @@ HEAD = f"""\
  * A command is called like its plugin without check_, and has a variable for each option:
  * check_replication_lag --backup-grace 4h is replication_lag with vars.replication_lag_backup_grace = "4h".
  * Four names, and those of their variables, are longer: stallwatch_bonding, stallwatch_host, stallwatch_jmx,
- * and stallwatch_mysql_query (Icinga's own library has a {TAKEN}). Former names (host,
- * vars.host_load_warning, vars.mysql_status_warn) still work. If you have a command "host", "jmx" or
- * "bonding" of your own, write into constants.conf: const StallwatchFormerCommands = false
- * A dollar sign in a value is written twice: vars.jmx_match = "^NORMAL$$".
+ * and stallwatch_mysql_query (Icinga's own library has a {TAKEN}).
+ * A dollar sign in a value is written twice: vars.stallwatch_jmx_match = "^NORMAL$$".
  * A list is for what may be given several times; anything else is UNKNOWN with one.
  *
  * If Icinga reports "Object 'ndb_log' of type 'CheckCommand' re-defined", you have a command of that name.
@@ -69,19 +58,6 @@ if (!globals.contains("StallwatchPluginDir")) {{
 }}
 if (!globals.contains("StallwatchDocs")) {{
   const StallwatchDocs = "{DOCS}"
-}}
-if (!globals.contains("StallwatchFormerCommands")) {{
-  const StallwatchFormerCommands = true
-}}
-"""
-
-
-FORMER = """
-// The former name of {name}.
-if (StallwatchFormerCommands) {{
-  object CheckCommand "{old}" {{
-    import "{name}"
-  }}
 }}
 """
 
@@ -101,7 +77,6 @@ class Command(NamedTuple):
     arguments: dict[str, dict[str, Any]]  # attributes by option
     hostname: str  # the variable that has the host's address by default; "": none
     timeout: str
-    former: dict[str, str]  # former names of variables, which still work, by name
 
     def variable(self, option: Option) -> str:
         """Name the variable of an option."""
@@ -118,38 +93,22 @@ def command(plugin: Plugin) -> Command:
     name = RENAMED.get(plugin.name, plugin.name)
     hostname = f"{name}_hostname" if plugin.has("--hostname") and plugin.name not in ON_THIS_HOST else ""
     timeout = FOR_BACKUPS if plugin.has("--verify-timeout") else PATIENCE
-    made = Command(name, plugin.program, plugin.about, {}, hostname, timeout, {})
+    made = Command(name, plugin.program, plugin.about, {}, hostname, timeout)
     for option in variables(plugin):
         made.arguments[option.long] = _argument(plugin, option, made)
-    for option, now in FORMER_OPTIONS.get(plugin.name, {}).items():
-        value = f"${made.name}_{option.removeprefix('--')}$"
-        made.arguments[option] = {
-            "value": value,
-            "repeat_key": False,
-            "description": f"former option: see {now}",
-        }
     if plugin.name == "jmx":
         made.arguments["quantities"] = _quantities(made)
-    names = [name.removeprefix("--").replace("-", "_") for name in made.arguments]
-    for variable in (f"{made.name}_{name}" for name in names):
-        if plugin.name in FORMER_COMMANDS:
-            made.former[variable] = variable.removeprefix("stallwatch_")
-        elif variable in FORMER_VARIABLES:
-            made.former[variable] = FORMER_VARIABLES[variable]
     return made
 
 
 def defaults(made: Command, address: str) -> dict[str, str]:
-    """Return the variables that the command itself sets: those with a former name have its value."""
-    former = {name: f"${old}$" for name, old in made.former.items()}
-    own = {made.former.get(made.hostname, made.hostname): address} if made.hostname else {}
-    return {**former, **own}
+    """Return the variables that the command itself sets."""
+    return {made.hostname: address} if made.hostname else {}
 
 
-def names(plugin: Plugin) -> tuple[str, ...]:
-    """Return the names of its commands: of ``include <stallwatch>``, of the Director, and the former one."""
-    name = RENAMED.get(plugin.name, plugin.name)
-    return name, of_director(plugin), *((plugin.name,) if plugin.name in FORMER_COMMANDS else ())
+def names(plugin: Plugin) -> tuple[str, str]:
+    """Return the names of its commands: of ``include <stallwatch>``, and of the Director."""
+    return RENAMED.get(plugin.name, plugin.name), of_director(plugin)
 
 
 def of_director(plugin: Plugin) -> str:
@@ -203,7 +162,6 @@ def _quantities(made: Command) -> dict[str, Any]:
 
 
 def _written(made: Command) -> str:
-    is_renamed = made.name.removeprefix("stallwatch_") in FORMER_COMMANDS
     arguments = "\n".join(_entry(name, attributes) for name, attributes in made.arguments.items())
     own = "".join(f'  vars.{name} = "{value}"\n' for name, value in defaults(made, "$check_address$").items())
     return (
@@ -215,7 +173,6 @@ def _written(made: Command) -> str:
         + f"  arguments = {{\n{arguments}\n  }}\n"
         + (f"\n{own}" if own else "")
         + "}\n"
-        + (FORMER.format(old=made.name.removeprefix("stallwatch_"), name=made.name) if is_renamed else "")
     )
 
 

@@ -168,52 +168,6 @@ def test_every_variable_reaches_its_plugin_as_it_is(open_path, tells):
         assert sorted(pairs(plugin, words), key=str) == sorted(options, key=str), name
 
 
-FORMER = {  # a command, variables with a former name, and the arguments that are meant
-    "host load": ("host", {"host_load_warning": "3"}, ["--load-warning", "3"]),
-    "new host": ("stallwatch_host", {"host_load_critical": "4"}, ["--load-critical", "4"]),
-    "director host": ("stallwatch-host", {"host_load_critical": "4"}, ["--load-critical", "4"]),
-    "bonds": ("bonding", {"bonding_expect": 2}, ["--expect", "2"]),
-    "heap": ("jmx", {"jmx_port": 1, "jmx_tls": True}, ["--hostname", "192.0.2.11", "--port", "1", "--tls"]),
-    "url": ("jmx", {"jmx_url": "u", "jmx_quantities": ["-O", "o"]}, ["-O", "o", "--url", "u"]),
-    "elsewhere": ("jmx", {"jmx_hostname": "192.0.2.9"}, ["--hostname", "192.0.2.9"]),
-    "both": (
-        "stallwatch_jmx", {"jmx_port": 1, "stallwatch_jmx_port": 2},
-        ["--hostname", "192.0.2.11", "--port", "2"],
-    ),
-    "warn": (
-        "mysql_status", {"mysql_status_warn": ["A=1", "B=2"], "mysql_status_crit": "A=3"},
-        ["--hostname", "192.0.2.11", "--warning", "A=1", "--warning", "B=2", "--critical", "A=3"],
-    ),
-    "samples": (
-        "ndb_redo_buffer", {"ndb_redo_buffer_samples": 3, "ndb_redo_buffer_every": "1s"},
-        ["--hostname", "192.0.2.11", "--count", "3", "--every", "1s"],
-    ),
-    "director warn": (
-        "stallwatch-mysql-status", {"mysql_status_warn": ["A=1"]},
-        ["--hostname", "192.0.2.11", "--warning", "A=1"],
-    ),
-}  # fmt: skip
-
-
-def test_former_names_of_commands_and_variables_still_work(open_path, tells):
-    """A threshold under a former name would be lost, and nobody would see it: the service would be OK."""
-    services = [service(name, command, variables) for name, (command, variables, _) in FORMER.items()]
-    objects = DB1 + deployed(json.loads(BASKET.read_text()), tells) + "".join(services)
-    with Icinga(open_path, COMMANDS, objects=objects, plugins=tells) as icinga:
-        told = icinga.check_all([f"db1!{name}" for name in FORMER])
-    for name, (_, _, meant) in FORMER.items():
-        assert sorted(json.loads(told[f"db1!{name}"].output)[1:]) == sorted(meant), name
-
-
-def test_a_site_with_a_command_host_of_its_own_leaves_out_the_former_names(open_path, tells):
-    own = 'const StallwatchFormerCommands = false\nobject CheckCommand "host" { command = [ "/bin/true" ] }\n'
-    conf = open_path / "own.conf"
-    conf.write_text(own)
-    with Icinga(open_path / "icinga", conf, COMMANDS, plugins=tells) as icinga:
-        assert icinga.evaluate('get_check_command("host").command[0]') == "/bin/true"
-        assert icinga.evaluate('get_check_command("stallwatch_host").command[0]') == f"{tells}/check_host"
-
-
 def test_each_threshold_has_a_variable_of_the_usual_name():
     """Its name is that of a plugin with _warning or _critical at its end, as administrators guess."""
     for plugin in PLUGINS:
@@ -265,15 +219,16 @@ def test_jmx_keeps_the_order_that_its_options_need(open_path, tells):
         "object": "java.lang:type=Memory", "attribute": "HeapMemoryUsage", "key": "used", "of": "max",
         "unit": "B", "warning": "80%", "critical": "90%",
     }  # fmt: skip
-    ordinary = {f"jmx_{name}": value for name, value in one.items()}
+    ordinary = {f"stallwatch_jmx_{name}": value for name, value in one.items()}
     meant = {
         "one": (ordinary, [*heap, "-w", "80%", "-c", "90%"]),
-        "several": ({"jmx_quantities": [*heap, *state]}, [*heap, *state]),
+        "several": ({"stallwatch_jmx_quantities": [*heap, *state]}, [*heap, *state]),
         "one and several": (
-            {**ordinary, "jmx_quantities": state}, [*heap, "-w", "80%", "-c", "90%", *state],
+            {**ordinary, "stallwatch_jmx_quantities": state}, [*heap, "-w", "80%", "-c", "90%", *state],
         ),
         "of all": (
-            {"jmx_missing": "ok", "jmx_quantities": [*heap, *state]}, ["--missing", "ok", *heap, *state],
+            {"stallwatch_jmx_missing": "ok", "stallwatch_jmx_quantities": [*heap, *state]},
+            ["--missing", "ok", *heap, *state],
         ),
     }  # fmt: skip
     jmx = next(plugin for plugin in PLUGINS if plugin.name == "jmx")
@@ -299,8 +254,7 @@ def test_every_option_has_a_variable_or_a_reason_why_not():
     for plugin in PLUGINS:
         has = {option.long for option in options_of(plugin)}
         assert {option.long for option in plugin.options} - has <= set(icinga2.AT_A_TERMINAL)
-        besides = {"quantities", *icinga2.FORMER_OPTIONS.get(plugin.name, {})}
-        assert set(icinga2.command(plugin).arguments) - besides == has
+        assert set(icinga2.command(plugin).arguments) - {"quantities"} == has
 
 
 def test_icinga_waits_longer_than_a_plugin_may_take_but_not_much(open_path):
@@ -325,7 +279,7 @@ def test_a_list_for_what_takes_one_value_is_unknown(open_path, installed):
 
 
 def test_the_plugins_are_where_the_site_says(open_path, tells):
-    expression = 'get_check_command("host").command[0]'
+    expression = 'get_check_command("stallwatch_host").command[0]'
     with Icinga(open_path / "ours", COMMANDS) as icinga:
         assert icinga.evaluate(expression) == "/usr/lib/stallwatch/bin/check_host"
     with Icinga(open_path / "theirs", COMMANDS, plugins=tells) as icinga:
@@ -354,7 +308,7 @@ def test_the_basket_is_one_that_the_director_restores():
             attributes.get("value", attributes.get("set_if")).strip("$")
             for attributes in command["arguments"].values()
         }
-        assert linked == used - {"ndb_redo_buffer_every"}  # of a former option, which has no field
+        assert linked == used
         assert all(isinstance(field["datafield_id"], int) for field in command["fields"])
         # what the Director keeps of an argument: it knows no key
         assert {key for attributes in command["arguments"].values() for key in attributes} <= {

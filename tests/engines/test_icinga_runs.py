@@ -21,6 +21,7 @@ from recorder import Recorder
 from replication_pair import GRANTS
 from sql_node import MONITOR
 from stallwatch.declared import every
+from stallwatch.discovery.icinga2 import COMMANDS as RENAMED
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = ROOT / "contrib" / "icinga2" / "stallwatch-commands.conf"
@@ -28,7 +29,6 @@ DUMP_OF_ALL = ROOT / "tests" / "recorded" / "mysql_backup" / "mariadb-dump" / "a
 KERNELS = ROOT / "tests" / "recorded" / "bonding"
 LOGS = ROOT / "tests" / "recorded" / "ndb_log"
 STATES = OK, WARNING, CRITICAL, UNKNOWN = ("OK", "WARNING", "CRITICAL", "UNKNOWN")
-RENAMED = {"mysql_query": "stallwatch_mysql_query"}  # the ITL has a command of that name
 
 ALWAYS = "@0:"  # a range that all numbers but negative ones are in
 BUSY = "30s"  # a machine that is busy with other tests is no trouble of the servers
@@ -47,9 +47,12 @@ DATABASE = (
     ("mysql_query", CRITICAL, {**PATIENT, "query": ODD, "expect": "größer"}),
     ("mysql_query", UNKNOWN, {"query": "DROP DATABASE lab"}),
     ("mysql_status", OK, {"set": ["none"], "include": ["Threads_.*", "Uptime"], "sample": "1s"}),
-    ("mysql_status", WARNING, {"set": ["none"], "warn": ["Uptime=0"], "sample": "1s"}),
-    ("mysql_status", CRITICAL, {"set": "none", "crit": ["Uptime=0", "Threads_running=0:99"], "sample": "1s"}),
-    ("mysql_status", UNKNOWN, {"set": ["none"], "warn": ["No_such_variable=1"], "sample": "1s"}),
+    ("mysql_status", WARNING, {"set": ["none"], "warning": ["Uptime=0"], "sample": "1s"}),
+    (
+        "mysql_status", CRITICAL,
+        {"set": "none", "critical": ["Uptime=0", "Threads_running=0:99"], "sample": "1s"},
+    ),
+    ("mysql_status", UNKNOWN, {"set": ["none"], "warning": ["No_such_variable=1"], "sample": "1s"}),
     ("innodb_buffer_pool", OK, {"innodb_status_warning": BUSY, "innodb_status_critical": BUSY}),
     ("innodb_buffer_pool", WARNING, {"pages_free_warning": ALWAYS, "innodb_status_critical": BUSY}),
     ("innodb_buffer_pool", CRITICAL, {"pages_free_critical": ALWAYS}),
@@ -87,9 +90,9 @@ CLUSTER = (
     ("ndb_page_buffer", OK, READS | {"warning": "0:", "critical": "0:"}),
     ("ndb_page_buffer", WARNING, READS | {"warning": ALWAYS, "critical": "0:"}),
     ("ndb_page_buffer", CRITICAL, READS | {"critical": ALWAYS}),
-    ("ndb_redo_buffer", OK, {"samples": 2}),
-    ("ndb_redo_buffer", WARNING, {"samples": 2, "warning": ALWAYS}),
-    ("ndb_redo_buffer", CRITICAL, {"samples": 2, "critical": ALWAYS}),
+    ("ndb_redo_buffer", OK, {"count": 2}),
+    ("ndb_redo_buffer", WARNING, {"count": 2, "warning": ALWAYS}),
+    ("ndb_redo_buffer", CRITICAL, {"count": 2, "critical": ALWAYS}),
     ("ndb_transactions", OK, {}),
     ("ndb_transactions", WARNING, {"transactions_warning": ALWAYS}),
     ("ndb_transactions", CRITICAL, {"transactions_critical": ALWAYS}),

@@ -162,9 +162,9 @@ CAPTURED = (
         (
             "--set",
             "none",
-            "--warn",
+            "--warning",
             "Threads_running=5",
-            "--warn",
+            "--warning",
             "Handler_read_rnd_next/Handler_read_key=100",
         ),
     ),

@@ -109,7 +109,7 @@ def test_it_answers(check):
 
 
 def test_it_answers_over_the_socket_to_a_new_connection_each_time(check, shop):
-    said = check("-d", "shop", "-q", "SELECT COUNT(*) FROM orders", "--expect", "3", "--reconnect", "-v",
+    said = check("-D", "shop", "-q", "SELECT COUNT(*) FROM orders", "--expect", "3", "--reconnect", "-v",
                  "--count", "5", at=("-S", shop.socket))  # fmt: skip
     assert said.status == 0, said.output
     assert "(p95 of 5, p50 " in said.output
@@ -351,7 +351,7 @@ WRONG = (
     (("-q", "SELECT User FROM mysql.user"), 3, "denied"),
     (("-q", "SELECT 1 FROM shop.nothing"), 2, "shop.nothing' doesn't exist"),
     (("-q", "SELECT nothing FROM shop.orders"), 2, "'nothing'"),
-    (("-d", "nowhere"), 3, "denied"),
+    (("-D", "nowhere"), 3, "denied"),
 )
 
 

@@ -132,8 +132,8 @@ def test_all_numbers_have_their_own_names(check, server):
 def test_scans_connections_and_temporary_tables_that_are_too_many(check, loaded):
     sets = ("--set", "handlers", "--set", "connections", "--set", "temporary")
     names = ("Handler_read_rnd_next=2000", "Connections=2", "Created_tmp_disk_tables=1")
-    limits = [word for name in names for word in ("--warn", name)]
-    ratio = ("--crit", "Handler_read_rnd_next/Handler_commit=1e9")
+    limits = [word for name in names for word in ("--warning", name)]
+    ratio = ("--critical", "Handler_read_rnd_next/Handler_commit=1e9")
     clients = (status_load.scan, status_load.connect, status_load.sort_on_disk)
     with status_load.running(loaded, *clients):
         end = time.monotonic() + 60  # on a busy machine a client connects seldom
@@ -305,7 +305,7 @@ def test_a_reference_that_is_frozen_costs_no_verdict(check, two):
     here, there = two
     there.suspend()
     try:
-        said = check.sampled(here, "--reference", f"127.0.0.1:{there.port}", "--crit", "Threads_running=0")
+        said = check.sampled(here, "--reference", f"127.0.0.1:{there.port}", "-c", "Threads_running=0")
     finally:
         there.resume()
     assert said.status == 2, said.output

@@ -13,11 +13,10 @@ def run_it(call):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--warn", "100"], '"100" names no variable: write NAME=RANGE, as Threads_running=50'),
+        (["--warning", "100"], '"100" names no variable: write NAME=RANGE, as Threads_running=50'),
         (["-c", "Threads_running"], '"Threads_running" names no variable'),
-        (["--crit", "A/B/C=5"], '"B/C" is no name of a status variable'),
-        (["--warn", "Threads_running=x"], '"x" is not a plain number'),
-        (["--warn", "Uptime=5", "--warn", "uptime=6"], "there are two warning ranges of Uptime: give one"),
+        (["--critical", "A/B/C=5"], '"B/C" is no name of a status variable'),
+        (["--warning", "Threads_running=x"], '"x" is not a plain number'),
         (["--set", "cows"], "invalid choice: 'cows'"),
         (["--exclude", "threads_.*", "-w", "Threads_running=5"], "--exclude leaves out Threads_running"),
         (["--include", "("], '"(" is not a regular expression'),
@@ -30,7 +29,7 @@ def run_it(call):
         (["--sample", "7s"], "2 s less than --timeout"),
         (["--no-state"], "--no-state leaves no last run to compare with: add --sample 5s"),
         (["--warnin", "Uptime=5"], "unknown option --warnin"),
-        (["--warning", "Uptime=5", "--warn", "uptime=6"], "there are two warning ranges of Uptime: give one"),
+        (["--warning", "Uptime=5", "-w", "uptime=6"], "there are two warning ranges of Uptime: give one"),
     ],
 )
 def test_bad_usage_is_a_sentence_and_unknown(run_it, arguments, sentence):

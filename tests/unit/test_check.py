@@ -45,24 +45,6 @@ def crash(_options, _run):
 # A run
 
 
-@pytest.mark.parametrize("given", [["--old", "3"], ["--old=3"], ["-o3"], ["-o", "3"], ["--new", "3"]])
-def test_a_former_name_of_an_option_works_and_is_told_with_v(given):
-    check = Check("former", "Try former names.")
-    check.option("-n", "--new", type=int, formerly="-o", help="one")
-    check.parser.keep("--old", check.options[0])
-    seen = []
-
-    def findings(options, _run):
-        seen.append(options.new)
-        yield Fault(State.OK, "fine")
-
-    status, text = check.run(findings, ["-v", *given])
-    assert (status, seen) == (0, [3])
-    former = re.match("(?:--old|-o)?", given[0])[0]
-    assert (f"[NOTE] {former} is now --new; both work" in text) == bool(former)
-    assert "--old" not in check.run(findings, ["--help"])[1]
-
-
 def test_a_run_gives_the_exit_status_and_the_line(check):
     assert check.run(fine, []) == (0, "DEMO OK - lag 2 s | lag=2s;60;300")
 

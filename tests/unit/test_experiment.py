@@ -301,7 +301,7 @@ def test_no_two_readings_share_an_interval(monkeypatch):
         assert apart.pause == 1
     with Apart(["check_host", "--sample=2s"], 1) as apart:
         assert apart.command == ["check_host", "--sample=2s"]
-    with Apart(["check_ndb_redo_buffer", "-H", "db1"], 1) as apart:  # that has --samples
+    with Apart(["check_ndb_redo_buffer", "-H", "db1"], 1) as apart:  # which has no --sample
         assert "--sample" not in apart.command
     with Apart(["check_mysql_query"], 1) as apart:
         assert (apart.command, apart.pause) == (["check_mysql_query"], 1)

@@ -22,7 +22,7 @@ SELDOM = {
         "{pool}.blocked_new", "{pool}.busy", "{pool}.idle", "{pool}.completed_per_s",
     },
     "mysql_backup": {"size_change"},  # from the second backup on
-    "mysql_status": {"differences", "{variable}_per_{variable}"},  # --reference; --warn A/B=RANGE
+    "mysql_status": {"differences", "{variable}_per_{variable}"},  # --reference; --warning A/B=RANGE
     "mysqld_process": {"busiest_thread"},  # from the second look on
     "ndb_log": {"backup_age"},  # --backup-age
     "ndb_memory": {"index_memory"},  # until NDB 7.5

@@ -375,7 +375,7 @@ def test_a_server_that_hangs_at_what_the_check_asks_besides_is_critical(look, se
 
     server.rows = hang_later
     server.refused = {} if runs > 1 else {at: HANGS}
-    status, text = look("-d", "shop", "--count", "10", "-q", "SELECT 2")
+    status, text = look("-D", "shop", "--count", "10", "-q", "SELECT 2")
     assert clock.now - begun <= 8
     assert status == 2
     assert "asked SELECT 2, 2 of" in first_line(text)
@@ -625,9 +625,9 @@ def test_what_the_check_itself_does_wrong_is_unknown_and_not_tried_again(look, s
 
 def test_a_database_that_is_missing_is_critical_and_one_that_is_denied_unknown(look, server):
     server.refused = {"USE `sh``op`": MissingTableError("db1:3306 says: Unknown database", "", 1049)}
-    assert look("-d", "sh`op")[0] == 2
+    assert look("-D", "sh`op")[0] == 2
     server.refused = {"USE `sh``op`": DeniedError("db1:3306 denied USE", "GRANT", 1044)}
-    assert look("-d", "sh`op")[0] == 3
+    assert look("-D", "sh`op")[0] == 3
 
 
 # what comes

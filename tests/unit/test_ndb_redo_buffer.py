@@ -403,21 +403,6 @@ def test_one_sample_is_a_warning_at_most_and_proves_no_staying(look, ndb):
     assert look.perfdata["redo_buffer"] == "100%;60;85"
 
 
-def test_the_former_names_of_the_options_of_samples_still_work(look):
-    status, text = look("-t", "2", "--samples", "5", "--every", "700ms", "-v")
-    assert status == 0
-    assert "(3 of 5 samples, time was short)" in first_line(text)
-    assert "[NOTE] --samples is now --count; both work" in text
-    assert "[NOTE] --every is now --spread, the time between two samples times --count; both work" in text
-    assert "--every" not in look("--help")[1]
-
-
-def test_the_former_option_of_samples_does_not_override_the_new_one(look):
-    status, text = look("--spread", "3s", "--every", "700ms")
-    assert status == 3
-    assert "--every and --spread exclude each other: give --spread alone" in text
-
-
 @pytest.mark.parametrize("samples", ["1", "0", "-3", "x", "101", "2.5", "9" * 50])
 def test_one_sample_cannot_be_asked_for(look, samples):
     status, text = look("--count", samples)

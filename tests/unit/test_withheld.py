@@ -84,7 +84,7 @@ def test_what_is_shown_beside_it_anyway_is_no_reason(word):
 
 def test_nor_is_what_the_user_gave():
     said = "Unknown database 'shop' of 'mon'"
-    told("shop", "-d", "shop")
+    told("shop", "-D", "shop")
     assert message(said) == said
     told("mon", "-u", "mon", "-w", "1")
     assert message(said) == said

@@ -89,24 +89,13 @@ class Check:
     def option(self, *flags: str, **settings: Any) -> None:
         """Add an option, as ``argparse.add_argument`` does; ``help`` is required, the default is added to it.
 
-        A ``type`` from ``units`` answers bad values with its own sentence. ``formerly`` is a name that the
-        option had, and that still works.
+        A ``type`` from ``units`` answers bad values with its own sentence.
         """
         self._add(self._particular, flags, settings)
 
-    def former_option(self, flag: str, now: str, **settings: Any) -> None:
-        """Accept an option that is now ``now`` with another value, which the plugin makes of it.
-
-        Neither the help nor any document shows it; its value is None where it is not given.
-        """
-        self.parser.keep_option(flag, now, described({**settings, "help": ""}))
-
     def _add(self, group: Any, flags: tuple[str, ...], settings: dict[str, Any]) -> Action:
-        former = settings.pop("formerly", None)
         action: Action = group.add_argument(*flags, **described(settings))
         self._own.append(action)
-        if former:
-            self.parser.keep(former, action)
         return action
 
     def connection(self, *flags: str, **settings: Any) -> None:
@@ -263,8 +252,6 @@ class Check:
                 self._as_json = True  # from here on: a signal may have come in the middle of the import
             options = self.parser.parse(argv)
             verbose = options.verbose
-            for sentence in self.parser.former_names(argv):
-                self.aside(sentence)
             run = Run(self.name, options, self.units, self.limits)
             self._in_order(run)
             begin(run, options)

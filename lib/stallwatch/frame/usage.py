@@ -8,7 +8,6 @@ import re
 from stallwatch import __version__
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.startup.argparse import (
-    SUPPRESS,
     Action,
     ArgumentParser,
     ArgumentTypeError,
@@ -107,22 +106,6 @@ class Parser(ArgumentParser):
         )
         # "-w -5:5" has a range, not an option -5: argparse itself lets only plain numbers pass (3.11).
         self._negative_number_matcher = re.compile(r"-[\d.]")
-        self.former: dict[str, str] = {}  # former names of options, which still work, and their names
-
-    def keep(self, former: str, action: Action) -> None:
-        """Accept the former name of an option; neither the help nor any document shows it."""
-        self._option_string_actions[former] = action
-        self.former[former] = action.option_strings[-1]
-
-    def keep_option(self, flag: str, now: str, settings: dict[str, Any]) -> None:
-        """Accept an option of another value than that of ``now``; the help does not show it."""
-        self.add_argument(flag, **{**settings, "help": SUPPRESS})
-        self.former[flag] = now
-
-    def former_names(self, arguments: list[str]) -> list[str]:
-        """Return one sentence for each former name that is used."""
-        words = {word.partition("=")[0] if word.startswith("--") else word[:2] for word in arguments}
-        return [f"{old} is now {new}; both work" for old, new in self.former.items() if old in words]
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse found wrong."""
@@ -202,7 +185,7 @@ def described(settings: dict[str, Any]) -> dict[str, Any]:
     The help names the default and needs no doubled ``%``; a ``type`` speaks for itself.
     """
     default, about = settings.get("default"), settings["help"]
-    if default and default != SUPPRESS:
+    if default:
         about += f" (default: {getattr(default, 'text', default)})"
     completed = {**settings, "help": about.replace("%", "%%")}
     if "type" in settings:

@@ -7,6 +7,6 @@ from types import SimpleNamespace
 from stallwatch.startup.imports import without
 
 with without(gettext=SimpleNamespace(gettext=str, ngettext=lambda one, many, n: one if n == 1 else many)):
-    from argparse import SUPPRESS, Action, ArgumentParser, ArgumentTypeError, HelpFormatter
+    from argparse import Action, ArgumentParser, ArgumentTypeError, HelpFormatter
 
-__all__ = ["SUPPRESS", "Action", "ArgumentParser", "ArgumentTypeError", "HelpFormatter"]
+__all__ = ["Action", "ArgumentParser", "ArgumentTypeError", "HelpFormatter"]

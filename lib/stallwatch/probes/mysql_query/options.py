@@ -36,9 +36,7 @@ mysql.add(check, unreachable="critical")
 check.keeps_state("the certificate of the first log-in, if it is not verified,")
 check.option("-q", "--query", type=sql, metavar="SQL", help="statement to run (default: SELECT 1)")
 check.option("-f", "--query-file", metavar="FILE", help="file with the statement to run")
-check.option(
-    "-D", "--database", formerly="-d", metavar="NAME", help="database of tables that are named without one"
-)
+check.option("-D", "--database", metavar="NAME", help="database of tables that are named without one")
 check.option(
     "--count", type=_runs, default="20", metavar="COUNT",
     help="number of runs; a single slow or failed run of several is a WARNING at most, except for "

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql_status.selection import Wanted
 
 # What changes the meaning of what is remembered.
-MEANING = ("set", "include", "exclude", "all", "reference", "reference_group", "confirm")
+MEANING = (
+    "set", "include", "exclude", "all", "reference", "reference_group", "confirm", "warning", "critical"
+)  # fmt: skip
 
 
 def _names(text: str) -> re.Pattern[str]:
@@ -66,10 +68,9 @@ check.option(
     "--confirm", type=count, default=3, metavar="COUNT",
     help=f"{sample.CONFIRM}; -c is CRITICAL at once",
 )  # fmt: skip
-for _level, _former in (("warning", "--warn"), ("critical", "--crit")):
+for _level in ("warning", "critical"):
     check.limit(
-        f"-{_level[0]}", f"--{_level}", formerly=_former, type=wanted,
-        action="append", default=[], metavar="NAME=RANGE",
+        f"-{_level[0]}", f"--{_level}", type=wanted, action="append", default=[], metavar="NAME=RANGE",
         help=f"{_level} range of a status variable, per second for a counter; NAME/NAME: ratio of two over "
         "the interval, if the second grew by 100; may be given several times, replaces the limits of a set",
     )  # fmt: skip
@@ -98,8 +99,6 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     reference = _reference(options, run)
     _refuse_excluded(chosen)
     identity = {name: str(getattr(options, name)) for name in MEANING}
-    # As older state files have them.
-    identity |= {"warn": str(options.warning), "crit": str(options.critical)}
     target = mysql.target(check, options)
     with sample.memory(options, run, target=target.where, **identity) as memory:
         try:

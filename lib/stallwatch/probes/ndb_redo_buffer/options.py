@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from stallwatch.frame.run import Run
 
 FEWEST, MOST = 2, 100  # samples
-_SPREAD = "2s"
 
 
 def samples(text: str) -> int:
@@ -31,12 +30,11 @@ check = Check(
     "Watch the redo buffers of NDB data nodes: if they fill, is the buffer small or the disk slow?",
 )
 mysql.add(check)
-check.option("--count", formerly="--samples", type=samples, default="5", metavar="COUNT",
+check.option("--count", type=samples, default="5", metavar="COUNT",
              help="number of samples of the buffers; fewer if --timeout is short")  # fmt: skip
 check.option(
-    "--spread", type=duration, default=_SPREAD, metavar="TIME", help="start the samples within this time"
+    "--spread", type=duration, default="2s", metavar="TIME", help="start the samples within this time"
 )
-check.former_option("--every", "--spread, the time between two samples times --count", type=duration)
 check.option("--log", action="append", default=[], metavar="FILE",
              help="ndb_N_out.log of a data node, for full buffers between the samples; may be given several "
                   "times, with * and ?")  # fmt: skip
@@ -86,10 +84,6 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
     check.refuse_empty(options, "log", "data_dir")
-    if options.every is not None:
-        if options.spread != duration(_SPREAD):
-            check.parser.error("--every and --spread exclude each other: give --spread alone")
-        options.spread = options.every * options.count
     target = mysql.target(check, options)
     with (
         run.memory(target=target.where, logs=sorted(options.log)) as memory,
