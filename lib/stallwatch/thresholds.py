@@ -96,12 +96,6 @@ class Range(NagiosRange):  # type: ignore[misc]  # nagiosplugin has no types
         """Give how far a value is outside of the range; 0 within, and for a range that alerts inside."""
         return 0.0 if self.inside else max(self.start - value, value - self.end, 0.0)
 
-    def is_within(self, other: Range) -> bool:
-        """Whether ``other`` allows all that this one does."""
-        if self.inside or other.inside:
-            return self == other
-        return other.start <= self.start and self.end <= other.end
-
     def is_beyond(self, critical: Range) -> bool:
         """Whether this warning shows on no side, or not on one that it names: ``critical`` comes before it.
 

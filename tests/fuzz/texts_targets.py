@@ -50,7 +50,6 @@ def a_range(octets):
         one.alerts(value)
     if one.plain_limit is not None:
         units.plain(one.plain_limit)
-    one.is_within(Range("10:20", unit))
 
 
 def a_number(octets):

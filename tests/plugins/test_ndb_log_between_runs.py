@@ -657,21 +657,9 @@ def test_an_old_log_of_nothing_but_undated_lines_gets_its_verdict(check, log):
 
 def test_a_memory_of_another_format_begins_anew_and_says_so(check, watched):
     (state,) = check.states()
-    state.write_text(state.read_text().replace('"format": 2', '"format": 0'))
+    state.write_text(state.read_text().replace('"format": 1', '"format": 0'))
     said = check("--log", watched)
     assert said.text == (
         "NDB_LOG UNKNOWN - the memory of earlier runs of ndb_4_out.log is lost and this run counts as the first: KeyError in it"
     )
     assert check("--log", watched).status == 0
-
-
-def test_a_memory_of_the_format_before_is_read(check, watched):
-    """Alerts had another name in it."""
-    watched.say("Filesystem problem: slow. Check it.", 60, "WARNING")
-    assert check("--log", watched).status == 1
-    (state,) = check.states()
-    older = state.read_text().replace('"format": 2', '"format": 1').replace('"alerts": {', '"incidents": {')
-    state.write_text(older)
-    said = check("--log", watched)
-    assert said.text.startswith("NDB_LOG WARNING - node 4: file system problem at HH:MM:SS")
-    assert said.perfdata["lines"] == "0"  # it is not read again

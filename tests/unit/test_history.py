@@ -59,10 +59,6 @@ def test_what_is_remembered_is_there_at_the_next_run_in_its_order():
     assert [spin.lock for spin in remembered(json.loads(text), "worst", Spin)] == ["b", "a"]
 
 
-def test_a_field_that_an_earlier_version_did_not_have_is_as_its_default():
-    assert remembered({"worst": [{"lock": "b", "when": 2.0}]}, "worst", Spin) == [Spin("b", 2.0)]
-
-
 @pytest.mark.parametrize("kept", [5, [5], [{}], [{"lock": "b", "when": 2.0, "news": 1}], None])
 def test_damage_is_raised_and_no_ok_by_accident(kept):
     with pytest.raises(TypeError):

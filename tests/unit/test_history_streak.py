@@ -1,4 +1,4 @@
-"""N bad looks in a row, and what the state files of earlier versions say of them."""
+"""N bad looks in a row."""
 
 import json
 
@@ -20,7 +20,7 @@ def test_a_streak_grows_look_by_look_and_ends_with_a_good_one():
     assert memory == {"low": {}}
 
 
-def test_it_is_kept_as_versions_before_kept_it():
+def test_it_is_kept_by_name_in_the_order_of_the_names():
     memory = {"low": {"4": 1, "3": 2}, "else": 1}
     streaks = Streaks(memory, "low", [3, 4])
     streaks.add(4)

@@ -379,21 +379,6 @@ def test_two_services_do_not_take_each_other_s_intervals(look, warm, mysql_9_7):
     assert states == [1, 2, 2]
 
 
-@pytest.mark.parametrize(
-    ("limits", "name"),
-    [
-        ((), "f09bafe539e70d73"),
-        (("-c", "5"), "b908e995bb26f22f"),
-        (("-w", "5", "-c", "7"), "be9a2b5c16d54700"),
-        (("-w", "~:"), "a982baa2f566db05"),
-    ],
-)
-def test_the_memory_of_a_service_keeps_its_name(look, tmp_path, mysql_9_7, limits, name):
-    look(mysql_9_7, *limits)
-    (path,) = (tmp_path / "state").glob("*.json")
-    assert path.stem.rpartition("-")[2] == name
-
-
 def test_a_damaged_memory_is_a_first_look(look, mysql_9_7, tmp_path):
     look(mysql_9_7)
     (path,) = (tmp_path / "state").glob("*.json")

@@ -414,20 +414,6 @@ def test_two_services_do_not_take_each_other_s_waits(look):
         assert look(server, *other, after=30)[0] == 2
 
 
-@pytest.mark.parametrize(
-    ("limits", "name"),
-    [
-        ((), "78c0b5ece06a6c3e"),
-        (("--standing-warning", "3"), "c3e81c3741b20fdf"),
-        (("--standing-warning", "3", "--standing-critical", "9"), "0edeb95117e8c239"),
-    ],
-)
-def test_the_memory_of_a_service_keeps_its_name(look, tmp_path, limits, name):
-    look(Filling("MySQL 9.7"), *limits)
-    (path,) = (tmp_path / "state").glob("*.json")
-    assert path.stem.rpartition("-")[2] == name
-
-
 def test_a_damaged_memory_is_a_first_look(look, server, tmp_path):
     look(server)
     (path,) = (tmp_path / "state").glob("*.json")

@@ -254,16 +254,6 @@ def test_what_is_no_count_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "within"),
-    [("10", "20", True), ("20", "10", False), ("10", "10", True), ("10:", "5:", True), ("5:", "10:", False),
-     ("~:10", "10", False), ("10", "~:10", True), ("@10:20", "@10:20", True), ("@10:20", "5", False),
-     ("5", "@10:20", False)],
-)  # fmt: skip
-def test_a_range_may_be_within_another(one, other, within):
-    assert Range(one).is_within(Range(other)) is within
-
-
-@pytest.mark.parametrize(
     ("number", "counted", "per_second"),
     [
         (0.0, "0", "0/s"),

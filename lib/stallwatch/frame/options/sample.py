@@ -46,15 +46,9 @@ def refuse_what_cannot_be(check: Check, options: Namespace, for_answers: float =
         )
 
 
-def limits(run: Run, unconfirmed: str) -> dict[str, str]:
-    """Write all limits for the identity of a memory: no service takes waits that another must report.
-
-    What is reported of ``unconfirmed`` before it is confirmed has its own entry: files keep their names.
-    """
-    written = {name: str(limits) for name, limits in run.thresholds.items()}
-    warning, critical = (run.thresholds[unconfirmed][level] for level in ("warning", "critical"))
-    narrower = critical if critical and (warning is None or critical.is_within(warning)) else warning
-    return {**written, f"doubtful_{unconfirmed}": str({"warning": narrower, "critical": None})}
+def limits(run: Run) -> dict[str, str]:
+    """Write all limits for the identity of a memory: no service takes waits that another must report."""
+    return {name: str(limits) for name, limits in run.thresholds.items()}
 
 
 def memory(options: Namespace, run: Run, **target: object) -> AbstractContextManager[dict[str, Any]]:

@@ -57,7 +57,7 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     from stallwatch.probes.innodb_buffer_pool import probe
 
     sample.refuse_what_cannot_be(check, options, FOR_ANSWERS)
-    identity = {"min_requests": str(options.min_requests), **sample.limits(run, MISS_RATIO)}
+    identity = {"min_requests": str(options.min_requests), **sample.limits(run)}
     target = mysql.target(check, options)
     with ExitStack() as log_in:
         with sample.memory(options, run, target=target.where, **identity) as memory:

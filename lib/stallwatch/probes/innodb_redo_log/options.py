@@ -52,7 +52,7 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     sample.refuse_what_cannot_be(check, options)
     target = mysql.target(check, options)
     with (
-        sample.memory(options, run, target=target.where, **sample.limits(run, "standing")) as memory,
+        sample.memory(options, run, target=target.where, **sample.limits(run)) as memory,
         mysql.connect(target, run) as server,
     ):
         yield from probe.findings(server, run, memory, options.sample)

@@ -71,9 +71,8 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
             name: {level: str(limit) for level, limit in both.items()}
             for name, both in run.thresholds.items()
         },
+        "site": [str(family) for family in families[len(FAMILIES) :]],
     }
-    if own := [str(family) for family in families[len(FAMILIES) :]]:
-        identity["site"] = own
     _judge_what_lasts(run)
     limits = {f"limits_{name}": any(run.thresholds[name].values()) for name in ("busy", "threads")}
     with jmx.connect(check, options, run) as server, run.memory(target=server.where, **identity) as memory:

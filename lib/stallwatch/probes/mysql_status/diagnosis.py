@@ -190,10 +190,9 @@ class Streaks:
                 "runs": dict(lengths),
                 "at": int() | float() as at,
                 "every": int() | float() as every,
-                **more,
+                "refused": bool(refused),
             }:
-                self._lengths, self._at, self._every = lengths, at, every
-                self._refused = more.get("refused") is True
+                self._lengths, self._at, self._every, self._refused = lengths, at, every, refused
 
     def of(self, name: str) -> int:
         """Give how many looks in a row it has been."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _SUBJECTS = (Shutdown, Reasons, Alerts, Redo, Watchdog, Oversleeps, Contention, Starts, Backups)
 _WORDS = frozenset(row.word for reader in (Node, *_SUBJECTS) for row in reader.LINES)
 WORDS = (_WORDS | LEVELS) - Node.CONTEXT
-FORMAT = 2  # of what is remembered of a log: it changes with any tuple that is kept
+FORMAT = 1  # of what is remembered of a log: it changes with any tuple that is kept
 _BACK = 65536  # bytes to look back for the time of a line that has none
 # What a state file of another version, or a damaged one, makes of reading it.
 _UNREADABLE_MEMORY = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
@@ -257,8 +257,6 @@ def collect(paths: Iterable[str], follow: Follow, memory: dict[str, Any], rules:
 def _one_log(path: str, follow: Follow, memory: dict[str, Any], rules: Rules) -> NodeLog:
     """Read what is new in one log."""
     kept = memory.get(path, {"format": FORMAT})
-    if kept["format"] == 1:  # alerts had another name
-        kept.update(format=FORMAT, alerts=kept.pop("incidents"))
     if kept["format"] != FORMAT:
         raise KeyError("format")
     first = kept.get("positions") is None or kept.get("history", False)

@@ -130,11 +130,9 @@ def overloads(
         ),
     )  # fmt: skip
     is_critical = is_problem(reading, State.CRITICAL)
-    kept = {_IN_A_ROW: {OVERLOADS: memory.get(_IN_A_ROW)}}  # the memory has the number alone
-    streaks = Streaks(kept, _IN_A_ROW, again=interval.again)
+    streaks = Streaks(memory, _IN_A_ROW, again=interval.again)
     (streaks.add if is_critical else streaks.end)(OVERLOADS)
-    in_a_row = memory[_IN_A_ROW] = streaks.of(OVERLOADS)
-    yield reading._replace(confirmed=not is_critical or in_a_row >= _CONFIRMED)
+    yield reading._replace(confirmed=not is_critical or streaks.of(OVERLOADS) >= _CONFIRMED)
 
 
 def reconnects(intervals: Mapping[int, Interval]) -> Iterator[Reading]:

@@ -27,8 +27,10 @@ OFFSETS = 10
 ANSWERS, _LEAST_ANSWERS = 20, 5  # looks at how long a log-in takes
 _STEP = 2.0  # times what is usual that one of these may add
 _LISTS = ("samples", "source_looks", "offsets")
-_NUMBERS = ("lag", "high", "seconds_behind", "transaction_gap", "heard_within", "heartbeats")  # or None
-_CLOCKS = ("clocks", "delay", "delay_age")  # or None, or not there
+_NUMBERS = (  # or None
+    "lag", "high", "seconds_behind", "transaction_gap", "heard_within", "heartbeats", "retries", "clocks",
+    "delay", "delay_age",
+)  # fmt: skip
 
 
 class Sample(NamedTuple):
@@ -148,8 +150,7 @@ class History:
                 raise ValueError("the last look is still to come")
             if not isinstance(before.contact.received_gtids, str):
                 raise TypeError(before.contact.received_gtids)
-            told = [self._kept["last"].get(name, 0.0) for name in (*_NUMBERS, *_CLOCKS)]
-            told.append(before.retries)
+            told = [self._kept["last"][name] for name in _NUMBERS]
             if any(one is not None and not is_number(one) for one in told):
                 raise TypeError("a number that is none")
             sum(before.offsets)
@@ -178,12 +179,12 @@ class History:
             offsets=tuple(self._kept["offsets"]),
             heard_within=last["heard_within"],
             heartbeat=Beat(*last["heartbeat"]) if last["heartbeat"] else None,
-            retries=last.get("retries"),
-            clocks=last.get("clocks"),
+            retries=last["retries"],
+            clocks=last["clocks"],
             clock_set=self._step,
-            delay=last.get("delay"),
-            delay_age=last.get("delay_age"),
-            came_late=bool(last.get("came_late")),
+            delay=last["delay"],
+            delay_age=last["delay_age"],
+            came_late=bool(last["came_late"]),
         )
 
     @property

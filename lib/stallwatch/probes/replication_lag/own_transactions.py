@@ -56,7 +56,7 @@ def look(kept: dict[str, Any], facts: Facts, channels: Sequence[Channel], now: f
         runs = any(one.receiver.runs and one.applier.runs for one in channels)
         if written is not None and kept.get("written") is not None:
             new, exact = _grown(facts, channels, kept["written"], written)
-            exact = exact and not (in_hand or kept.get("in_hand"))
+            exact = exact and not (in_hand or kept["in_hand"])
             if new is None:  # some are gone: RESET, or a copy of another server's data
                 kept["number"] = 0
             elif runs and kept["ran"] and now - kept["at"] <= _TOLD:
