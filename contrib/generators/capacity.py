@@ -1,7 +1,7 @@
 """What engines sustain: from tests/bench/results capacity.json, without stallwatchd, and warm.json, with it.
 
 ``sustained``  how many checks a second of each command, and what each costs
-``said``       what that comes to: before, after, what is left, and what the next factor would need
+``said``       what that comes to, what of it is the start, and what the next factor would need
 ``beyond``     what becomes of an engine that is asked for more
 ``fork``       what checks would cost that need no start
 ``warm``       what engines sustain with stallwatchd, beside the same plugins without it and one in C
@@ -21,7 +21,6 @@ from generators.markdown import WIDTH, table
 from generators.plugins import ROOT
 
 RESULTS = ROOT / "tests" / "bench" / "results"
-BEFORE = ", before"
 PARTS = ("engine", "check", "server")  # that a check's processor time is spent in
 NOTHING = "python3 -I -S, left at once"
 EXAMPLE, SERVICES, MINUTE = "check_replication_lag", 1000, 60
@@ -71,7 +70,7 @@ def _sustained() -> str:
     lines = []
     for name in dict.fromkeys(name for rows in engines.values() for name in rows):
         cells = [cell for rows in engines.values() for cell in _cells(rows.get(name))]
-        lines.append([f"`{name}`".replace(f"{BEFORE}`", f"`{BEFORE}"), *cells])
+        lines.append([f"`{name}`", *cells])
     return table(heads, lines)
 
 
@@ -92,12 +91,11 @@ def _cost(row: dict[str, Any]) -> str:
 
 
 def _said() -> str:
-    """Write a paragraph each: before and after, what is left, the next factor, what else the machine did."""
+    """Write a paragraph each: an example, the start, the next factor, what else the machine did."""
     engines = _engines()
     said = [
         *(f"**{name}.** {_example(rows)}" for name, rows in engines.items() if EXAMPLE in rows),
-        *(f"**{name}, before and after.** {_gains(rows)}" for name, rows in engines.items()),
-        f"**What is left** is the start. {_starts(engines)}",
+        f"**What a check costs** is mostly its start. {_starts(engines)}",
         f"**The next factor** needs checks that are not started. {_next(engines)}",
         _disturbed(engines),
     ]
@@ -115,20 +113,6 @@ def _example(rows: Rows) -> str:
         f"{processors} processors; what is sustained is {_rate(row)} a second, "
         f"{MINUTE * row['asked']:,.0f} services a minute."
     )
-
-
-def _gains(rows: Rows) -> str:
-    """Write what each of ours was and is."""
-    before = {name: rows[f"{name}{BEFORE}"] for name in rows if f"{name}{BEFORE}" in rows}
-    if not before:
-        return "What was before was not measured: that needs a repository with its history."
-    return "; ".join(_gain(name, row, rows[name]) for name, row in before.items()) + "."
-
-
-def _gain(name: str, before: dict[str, Any], now: dict[str, Any]) -> str:
-    said = f"`{name}` {_rate(before)} a second, now {_rate(now)}"
-    known = before["sustained"] and now["sustained"]
-    return f"{said}: {now['asked'] / before['asked']:.1f} times as many" if known else said
 
 
 def _starts(engines: dict[str, Rows]) -> str:

@@ -5,7 +5,7 @@ alone: once at more than there can be processor time for, which tells about what
 near that, up and down (capacity_search.py), for the highest that the engine sustains: 97 of 100 checks that
 are due are run, 95 of 100 results are there within a second of when they were due, and all are OK.
 
-Plugins are installed and run as the user nagios; those of an earlier revision are tried beside today's.
+Plugins are installed and run as the user nagios.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 from copies import installed
-from measured import HEAP, ROOT, Bench
+from measured import HEAP, Bench
 from pairs import version
 from peers import peers
 
@@ -28,7 +28,6 @@ from capacity_trial import Trials
 from jvm import Jvm
 from replication_pair import Pair
 
-EARLIER, BEFORE = "1835a94", ", before"  # the last revision before checks were made cheap; how we call it
 GUESS = 0.95  # of what it does when it is asked for too much
 LITTLE = 0.25  # of what it is asked for
 NOTHING = "python3 -I -S, left at once"  # the least that a check in Python costs
@@ -39,19 +38,6 @@ BOUNDS = {"Icinga": (16, 512), "Nagios": (0,)}
 TRIED = ("check_mysql_query", "check_replication_lag", "check_jmx")  # minutes each
 SKETCHED = 60  # runs
 TROUBLE = (AssertionError, OSError, subprocess.SubprocessError)  # of an engine, a plugin or a server
-
-
-def plugins(bench):
-    """The folders of our plugins: what they were, if the repository knows that, and what they are."""
-    found, tree = {}, bench.path("earlier")
-    archive = subprocess.run(["git", "archive", EARLIER], cwd=ROOT, capture_output=True, check=False)
-    if archive.returncode:
-        bench.leave_out("our plugins before checks were made cheap: not in this copy of the repository")
-    else:
-        os.mkdir(tree)
-        subprocess.run(["tar", "-x", "-C", tree], input=archive.stdout, check=True)
-        found[BEFORE] = installed(bench.path("before"), tree) / "bin"
-    return found | {"": installed(bench.path("today")) / "bin"}
 
 
 def our_words(pair, jvm, folder):
@@ -80,13 +66,11 @@ def their_words(pair):
     }  # fmt: skip
 
 
-def commands(peer, theirs, folders, ours):
-    """All commands by name: of each plugin of ours, what it was and what it is, one after the other."""
+def commands(peer, theirs, folder, ours):
+    """All commands by name; ``folder`` has our plugins."""
     tried = {name: [peer[name], *words] for name, words in theirs.items() if name in peer}
     tried[NOTHING] = ["/usr/bin/python3", "-I", "-S", "-c", "import posix; posix._exit(0)"]
-    for name, words in ours.items():
-        tried |= {f"{name}{when}": [str(folder / name), *words] for when, folder in folders.items()}
-    return tried
+    return tried | {name: [str(folder / name), *words] for name, words in ours.items()}
 
 
 def alone(bench, command):
@@ -171,7 +155,7 @@ def measure(bench):
     kinds = [kind for kind, engine in ENGINES.items() if engine.program_name in wanted]
     if not kinds:
         return
-    folders = plugins(bench)
+    folder = installed(bench.path("installed")) / "bin"
     with (
         Pair(bench.path("pair"), "mariadb", replica={"max_connections": 1000}) as pair,
         Jvm(bench.path("jvm")) as jvm,
@@ -179,8 +163,8 @@ def measure(bench):
         bench.software["MariaDB"] = version(pair.replica)
         trials = Trials(bench.folder, (pair.replica, pair.source, jvm))
         ours = our_words(pair, jvm, bench.path("asked"))
-        tried = commands(wanted, their_words(pair), folders, {name: ours[name] for name in TRIED})
-        sketch = sketched(folders[""], ours)
+        tried = commands(wanted, their_words(pair), folder, {name: ours[name] for name in TRIED})
+        sketch = sketched(folder, ours)
         for kind in kinds:
             bench.tables.append(table(bench, trials, kind, tried, known(bench.tables)))
         more = [

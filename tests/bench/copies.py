@@ -46,9 +46,9 @@ def tree(folder, of=ROOT):
     return Copy(folder / "bin/python3", of / "plugins")
 
 
-def installed(folder, of=ROOT):
-    """By make install of a tree: the environment."""
-    done = make_install(f"PREFIX={folder}", f"PLUGINDIR={folder}/plugins", f"--directory={of}")
+def installed(folder):
+    """By make install: the environment."""
+    done = make_install(f"PREFIX={folder}", f"PLUGINDIR={folder}/plugins")
     if done.returncode:
         sys.exit(done.stderr)
     return Path(folder, "lib/stallwatch")

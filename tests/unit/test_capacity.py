@@ -236,14 +236,14 @@ SKETCH = {"name": "check_jmx", "anew": 40.0, "loaded": 10.0, "empty": 1.3}
 def test_a_command_has_what_each_engine_sustains_and_what_a_check_costs(measured):
     late = LATE._replace(asked=9.04)
     measured(
-        Icinga=[row("check_jmx"), row("check_jmx, before", late)],
-        Nagios=[row("check_jmx"), row("check_jmx, before")],
+        Icinga=[row("check_jmx"), row("check_mysql", late)],
+        Nagios=[row("check_jmx"), row("check_mysql")],
     )
-    head, _, now, before = capacity.part("sustained").splitlines()
+    head, _, sustained, missed = capacity.part("sustained").splitlines()
     assert head == "| command | Icinga: a second | busy | ms each | Nagios: a second | busy | ms each |"
     cells = "100 | 98% | 1.5 + 16.0 + 2.0"
-    assert now == f"| `check_jmx` | {cells} | {cells} |"
-    assert before.startswith("| `check_jmx`, before | not even 9.0 | 98% |")
+    assert sustained == f"| `check_jmx` | {cells} | {cells} |"
+    assert missed.startswith("| `check_mysql` | not even 9.0 | 98% |")
 
 
 def said(measured, **rows):
@@ -252,9 +252,7 @@ def said(measured, **rows):
 
 
 def test_what_is_said_has_the_numbers(measured):
-    before = row("check_jmx, before", at(62.5))
-    text = said(measured, before=before, now=row("check_jmx"))
-    assert "**Icinga, before and after.** `check_jmx` 62 a second, now 100: 1.6 times as many." in text
+    text = said(measured, jmx=row("check_jmx"))
     assert "It takes 75% of `check_jmx`" in text
     assert "there are 250 with Icinga a second" in text
     # 19.54 ms, of which 16.04 x 3/4 are the start
@@ -264,19 +262,13 @@ def test_what_is_said_has_the_numbers(measured):
 
 
 def test_what_many_services_come_to_is_reckoned_as_an_example(measured):
-    text = said(measured, now=row("check_jmx"), lag=row("check_replication_lag", at(50.0)))
+    text = said(measured, jmx=row("check_jmx"), lag=row("check_replication_lag", at(50.0)))
     # 1000 / 60 x (1.5 + 16.04 + 2.0) ms / 2 processors
     assert (
         "**Icinga.** 1,000 services that are checked every minute are 17 checks a second. Where each is "
         "`check_replication_lag`, at 20 ms in all, that is 16% of these 2 processors; what is sustained is "
         "50 a second, 3,000 services a minute." in text
     )
-
-
-def test_no_ratio_is_made_of_what_is_not_known(measured):
-    before = row("check_jmx, before", LATE._replace(asked=50.0))
-    text = said(measured, before=before, now=row("check_jmx"))
-    assert "`check_jmx` not even 50 a second, now 100. " in text
 
 
 def test_a_rate_that_too_few_trials_agree_on_is_no_more_than_about_right(measured):
@@ -289,10 +281,6 @@ def test_what_an_engine_could_not_be_tried_with_is_empty(measured):
     [mysql, jmx] = capacity.part("sustained").splitlines()[2:]
     assert mysql == "| `check_mysql` | 100 | 98% | 1.5 + 16.0 + 2.0 |  |  |  |"
     assert jmx == "| `check_jmx` |  |  |  | 100 | 98% | 1.5 + 16.0 + 2.0 |"
-
-
-def test_where_nothing_was_before_the_page_says_so(measured):
-    assert "What was before was not measured" in said(measured, now=row("check_jmx"))
 
 
 def test_what_an_engine_does_that_is_asked_for_more_names_its_bound(measured):
