@@ -1,5 +1,6 @@
-"""Whoever takes the place of a stopped MySQL server is neither given the password nor believed."""
+"""Whoever takes the place of a stopped server is neither given the password nor believed."""
 
+import base64
 import json
 import os
 import shutil
@@ -9,12 +10,14 @@ from pathlib import Path
 
 import pytest
 import software
-from stallwatch.frame.options.mysql import PASSWORD
+from stallwatch.frame.options import jmx, mysql
 
 ROOT = Path(__file__).parents[2]
 SECRET = "Tr0ub4dor"
 NAMESPACES = ["unshare", "--mount", "--net"]
+LOG_IN = base64.b64encode(f"mon:{SECRET}".encode())  # as Jolokia gets it
 NOT_SENT = "was not sent"
+NOBODY, SYSTEM_ACCOUNT = 65534, 2  # "bin" everywhere
 
 
 @pytest.fixture(scope="module")
@@ -38,18 +41,19 @@ def ask(certificate):
     if not possible or subprocess.run([*NAMESPACES, "true"], check=False).returncode:
         pytest.skip("no namespaces can be made here: unshare --mount --net needs root")
 
-    def ask(where, method, plugin, *options):
+    def ask(where, method, plugin, *options, user=NOBODY):
         command = [sys.executable, str(ROOT / "plugins" / f"check_{plugin}"), "-H", "localhost", "-u", "mon"]
         done = subprocess.run(
-            [*NAMESPACES, sys.executable, str(ROOT / "tests" / "hostile" / "thief.py"), where, method,
-             *certificate, *command, "--no-state", *options],
-            env=os.environ | {PASSWORD: SECRET}, capture_output=True, check=False, text=True,
+            [*NAMESPACES, sys.executable, str(ROOT / "tests" / "hostile" / "thief.py"), where, str(user),
+             method, *certificate, *command, "--no-state", *options],
+            env=os.environ | {mysql.PASSWORD: SECRET, jmx.PASSWORD: SECRET},
+            capture_output=True, check=False, text=True,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         told = json.loads(done.stdout)
-        assert SECRET.encode() not in bytes.fromhex(told["got"])
         assert told["errors"] == ""
-        return told
+        got = bytes.fromhex(told["got"])
+        return told | {"stolen": SECRET.encode() in got or LOG_IN in got}
 
     return ask
 
@@ -88,3 +92,39 @@ def test_the_port_of_a_stopped_server_that_was_named(ask, method):
     told = ask("port", method, "mysql_query", "-P", "3306")
     assert told["status"] == 3
     assert f"({method}) over TLS whose certificate was not verified: it {NOT_SENT}" in told["output"]
+    assert not told["stolen"]
+
+
+NAMED = ("-P", "3306")
+JOLOKIA = (*NAMED, "--via", "jolokia")
+# Programs that ask for the readable password at a port of this host, and the options.
+READABLE = [
+    ("mysql_query", "caching_sha2_password", NAMED),
+    ("mysql_query", "mysql_clear_password", (*NAMED, "--enable-cleartext-plugin")),
+    ("jmx_thread_pools", "rmi", NAMED),
+    ("jmx", "jolokia", (*JOLOKIA, "-O", "java.lang:type=Memory", "-A", "Verbose")),
+]
+
+
+@pytest.mark.parametrize(
+    ("plugin", "method", "options"),
+    [*READABLE, ("jmx_thread_pools", "rmi", (*NAMED, "--via", "jmxquery"))],
+)
+def test_a_port_of_this_host_where_a_user_listens_who_runs_no_server(ask, plugin, method, options):
+    told = ask("port", method, plugin, *options)
+    assert told["status"] == 3
+    assert "the user nobody (no system account) listens at " in told["output"]
+    assert f":3306: the password {NOT_SENT}" in told["output"]
+    assert not told["stolen"]
+
+
+@pytest.mark.parametrize(("plugin", "method", "options"), READABLE)
+@pytest.mark.parametrize("user", [0, SYSTEM_ACCOUNT])
+def test_a_port_of_this_host_where_a_system_account_runs_a_server(ask, plugin, method, options, user):
+    assert ask("port", method, plugin, *options, user=user)["stolen"]
+
+
+@pytest.mark.parametrize("method", ["rmi", "jolokia"])
+def test_a_jvm_of_another_user_if_that_is_allowed(ask, method):
+    options = NAMED if method == "rmi" else JOLOKIA
+    assert ask("port", method, "jmx_thread_pools", *options, "--allow-cleartext")["stolen"]

@@ -1,8 +1,9 @@
-"""A thief in the place of a MySQL server that is stopped, in namespaces of its own.
+"""A thief in the place of a server that is stopped, in namespaces of its own.
 
-    unshare --mount --net python3 tests/hostile/thief.py PLACE METHOD CERT KEY COMMAND...
+    unshare --mount --net python3 tests/hostile/thief.py PLACE USER METHOD CERT KEY COMMAND...
 
-PLACE is /mysqld, /tmp or port. It prints what came of the command, and what the thief was told, as JSON.
+PLACE is /mysqld, /tmp or port, USER a number, METHOD what a MySQL server asks for, "jolokia" or "rmi". It
+prints what came of the command, and what the thief was told, as JSON.
 """
 
 import contextlib
@@ -10,6 +11,7 @@ import fcntl
 import json
 import multiprocessing
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -18,9 +20,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from asking_server import CACHING, FULL, MARIADB, Asking, Certificate
+from jmx_bytes import load
 from mysql_bytes import OK
 
-NOBODY = 65534
+PORT = 3306
 UP = 0x49  # IFF_UP, IFF_LOOPBACK, IFF_RUNNING
 
 
@@ -33,7 +36,7 @@ def place(name):
     if name == "port":
         with socket.socket() as one:  # loopback is down in a new namespace
             fcntl.ioctl(one, 0x8914, struct.pack("16sh", b"lo", UP))  # SIOCSIFFLAGS
-        return socket.create_server(("127.0.0.1", 3306))
+        return None  # the socket is to be the thief's own
     listener = socket.socket(socket.AF_UNIX)
     path = f"/run/mysqld{name}.sock" if name == "/mysqld" else "/tmp/mysql.sock"
     listener.bind(path)
@@ -41,10 +44,28 @@ def place(name):
     return listener
 
 
-def steal(listener, asking, got):
-    """Listen as nobody, and tell all that is sent."""
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+class Jvm:
+    """A JVM's agent that keeps all that it is sent, once it has said something."""
+
+    def __init__(self, says):
+        self.says = says
+        self.got = b""
+
+    def __call__(self, peer):
+        with peer:
+            peer.sendall(self.says)
+            while octets := peer.recv(65536):
+                self.got += octets
+                if b"Authorization" in self.got:
+                    return
+
+
+def steal(listener, user, asking, got):
+    """Listen as that user, and tell all that is sent."""
+    os.setresuid(user, user, user)
+    listener = listener or socket.create_server(("127.0.0.1", PORT))
     listener.listen()
+    got.send_bytes(b"")
     while True:
         peer, _ = listener.accept()
         with contextlib.suppress(OSError):
@@ -52,27 +73,31 @@ def steal(listener, asking, got):
         got.send_bytes(asking.got)
 
 
-def listens(path):
-    """Whether somebody listens at a socket: it has the flag __SO_ACCEPTCON."""
-    lines = Path("/proc/net/unix").read_text().splitlines()
-    return any(line.endswith(f" {path}") and line.split()[3] == "00010000" for line in lines)
+def registry():
+    """What a JVM's registry said, as if the log-in were here, too."""
+    return re.sub(rb"(?s)(?<=\t127\.0\.0\.1).{4}", struct.pack(">i", PORT), load("attribute")[0])
 
 
-def main(where, method, cert, key, *command):
-    """Run the command while the thief is there."""
-    listener = place(where)
-    tls = Certificate(cert, key) if where == "port" else None
+def asking_for(method, tls):
+    """Give what asks for the password in this way."""
+    if method in {"jolokia", "rmi"}:
+        return Jvm(registry() if method == "rmi" else b"")
     asked = method.encode()
     caching = asked == CACHING
-    asking = Asking(
+    return Asking(
         MARIADB, method=asked if caching else b"mysql_native_password", then=None if caching else asked,
         answers=(FULL, OK) if caching else (OK,), tls=tls,
     )  # fmt: skip
+
+
+def main(where, user, method, cert, key, *command):
+    """Run the command while the thief is there."""
+    listener = place(where)
+    asking = asking_for(method, Certificate(cert, key) if where == "port" else None)
     ours, theirs = multiprocessing.Pipe()
-    thief = multiprocessing.Process(target=steal, args=(listener, asking, theirs), daemon=True)
+    thief = multiprocessing.Process(target=steal, args=(listener, int(user), asking, theirs), daemon=True)
     thief.start()
-    while not tls and not listens(listener.getsockname()):
-        pass
+    ours.recv_bytes()  # it listens
     done = subprocess.run(command, capture_output=True, check=False)
     if where == "/tmp":
         os.remove("/tmp/mysql.sock")

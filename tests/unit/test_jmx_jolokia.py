@@ -980,7 +980,8 @@ def test_a_wrong_password_is_not_shown():
     ],
 )
 def test_without_tls_the_password_leaves_this_host_only_if_that_is_allowed(other, own, sent):
-    peer = SimpleNamespace(getpeername=lambda: (other, 1), getsockname=lambda: (own, 2))
+    family = socket.AF_INET6 if ":" in other else socket.AF_INET
+    peer = SimpleNamespace(family=family, getpeername=lambda: (other, 1), getsockname=lambda: (own, 2))
     target = jmx.Target("db1", 8778, JOLOKIA, user="me", password=SECRET, via="jolokia")
     if not sent:
         with pytest.raises(jmx.UnreachableError, match="asked without TLS: the password was not sent"):

@@ -187,7 +187,6 @@ def test_a_url_of_http_is_jolokia(target):
         ),
         ("-U app1:8778", "of Jolokia http://HOST:PORT/jolokia, or use -H and -P"),
         ("-U http://app1:8778 -P 1", "leave out -H and -P"),
-        ("-P 7199 --allow-cleartext", "belongs to --via jolokia"),
     ],
 )
 def test_what_does_not_go_together_with_jolokia(target, words, because):

@@ -6,9 +6,9 @@ import fcntl
 import json
 import math
 import os
-import pwd
 from contextlib import contextmanager, suppress
 
+from stallwatch.accounts import user_name
 from stallwatch.findings import ProbeError
 from stallwatch.memory import Memory
 from stallwatch.startup import TYPE_CHECKING
@@ -230,7 +230,7 @@ def _open_folder(directory: str | None) -> tuple[str, int]:
     """Open the first place that is there or can be made: its path and a descriptor."""
     # systemd separates several state directories of one unit by colons (systemd.exec, StateDirectory=).
     chosen = directory or os.environ.get("STATE_DIRECTORY", "").partition(":")[0]
-    places = [f"{SHARED_PLACE}/{_user(os.geteuid())}", os.path.expanduser("~/.local/state/stallwatch")]
+    places = [f"{SHARED_PLACE}/{user_name(os.geteuid())}", os.path.expanduser("~/.local/state/stallwatch")]
     if chosen:
         places = [chosen]
     elif places[1].startswith("~"):
@@ -259,7 +259,7 @@ def _make(place: str) -> None:
 
 def _no_place(places: list[str], refused: list[OSError]) -> _UnusableError:
     """Return what is wrong with the place that is meant, then with the home, and what root can do."""
-    user = _user(os.geteuid())
+    user = user_name(os.geteuid())
     told = [f"{place} cannot be made: {error.strerror}" for place, error in zip(places, refused, strict=True)]
     cure = f"install -d -o {user} -m 700 {places[0]}"
     if closed := _closed(places[0]):
@@ -303,13 +303,6 @@ def _must_be_ours(descriptor: int, path: str) -> None:
     except OSError as error:
         raise _UnusableError(f"{path}: {error.strerror}") from error
     if about.st_uid != os.geteuid():
-        raise _UnusableError(f"{path} belongs to {_user(about.st_uid)}, not to {_user(os.geteuid())}")
+        raise _UnusableError(f"{path} belongs to {user_name(about.st_uid)}, not to {user_name(os.geteuid())}")
     if about.st_mode & 0o022:
-        raise _UnusableError(f"{path} can be written by others than {_user(os.geteuid())}")
-
-
-def _user(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return str(uid)
+        raise _UnusableError(f"{path} can be written by others than {user_name(os.geteuid())}")

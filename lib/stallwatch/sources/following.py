@@ -10,6 +10,7 @@ import os
 import stat
 from contextlib import suppress
 
+from stallwatch.accounts import user_name
 from stallwatch.findings import ProbeError
 from stallwatch.startup import TYPE_CHECKING
 
@@ -69,7 +70,7 @@ def unreadable(path: str, error: OSError, check: str) -> ProbeError:
 
 
 def _denied(path: str) -> ProbeError:
-    user = _user(os.geteuid())
+    user = user_name(os.geteuid())
     for outer in _outwards(os.path.dirname(os.path.abspath(path))):
         if not os.access(outer, os.X_OK, effective_ids=True):
             way = f"let {user} in: setfacl -m u:{user}:x {outer}"
@@ -144,8 +145,10 @@ def _for_reading(path: str, found: int, met: set[int]) -> int:
     if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
         raise RefusedError("it is neither a regular file nor a directory")
     if not met <= {about.st_uid}:
-        whose = ", ".join(map(_user, sorted(met)))
-        raise RefusedError(f"a symbolic link of user {whose} leads to what user {_user(about.st_uid)} owns")
+        whose = ", ".join(map(user_name, sorted(met)))
+        raise RefusedError(
+            f"a symbolic link of user {whose} leads to what user {user_name(about.st_uid)} owns"
+        )
     try:
         return os.open(f"/proc/self/fd/{found}", _READ)
     except FileNotFoundError:  # no /proc here
@@ -154,12 +157,3 @@ def _for_reading(path: str, found: int, met: set[int]) -> int:
         return descriptor
     os.close(descriptor)
     raise RefusedError("another file has come into its place")
-
-
-def _user(uid: int) -> str:
-    import pwd
-
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return str(uid)

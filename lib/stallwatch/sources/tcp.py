@@ -100,6 +100,14 @@ def send(peer: Any, octets: bytes, deadline: Deadline) -> None:
         rest = rest[in_time(peer, lambda: peer.send(rest), deadline, for_answer=False) :]  # noqa: B023
 
 
+def is_here(peer: Any) -> bool:
+    """Whether the other end has an address of this host: it is here, or something here relays it."""
+    if peer.family == socket.AF_UNIX:
+        return True
+    theirs, ours = (str(end[0]).removeprefix("::ffff:") for end in (peer.getpeername(), peer.getsockname()))
+    return theirs in {ours, "::1"} or theirs.startswith("127.")
+
+
 def same_host(one: str, other: str, deadline: Deadline) -> bool:
     """Whether two names or addresses have an address in common; raises as ``connected`` does."""
     if one.lower() == other.lower():

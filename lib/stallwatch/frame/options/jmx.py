@@ -61,7 +61,8 @@ def add(check: Check) -> None:
     )
     check.connection("--via", choices=["rmi", "jolokia", "jmxquery"], help=about)
     about = (
-        "send the readable password to Jolokia also without TLS (default: only over https, or to this host)"
+        "send the readable password without TLS also to Jolokia on another host, and on this host to a JVM "
+        "whose user is no system account"
     )
     check.connection("--allow-cleartext", action="store_true", help=about)
     about = "Java command and its options, for --via jmxquery"
@@ -102,8 +103,6 @@ def target(check: Check, options: Namespace) -> Target:
     given = (options.tls, options.tls_registry, options.ca_file, options.client_cert, options.insecure)
     if to.via == "jolokia":
         _must_fit_jolokia(check, options, to, tls=any(given))
-    elif options.allow_cleartext:
-        check.parser.error("--allow-cleartext belongs to --via jolokia")
     tls = jmx.Tls(
         wanted=to.tls.wanted or any(given),
         registry=options.tls_registry,

@@ -7,8 +7,8 @@ does not show which of several is meant, nobody guesses.
 from __future__ import annotations
 
 import os
-import pwd
 
+from stallwatch import accounts
 from stallwatch.findings import ProbeError
 from stallwatch.probes.mysqld_process.collect import is_angel_in, start_of
 from stallwatch.probes.mysqld_process.model import DATA_NODES, PROGRAMS, SERVERS, named
@@ -98,10 +98,7 @@ def _chosen(wanted: Wanted, running: Sequence[Running], likeness: Callable[[Runn
 
 def user_name() -> str:
     """Name the user who we are."""
-    try:
-        return f"the user {pwd.getpwuid(os.geteuid()).pw_name}"
-    except KeyError:
-        return f"the user {os.geteuid()}"
+    return f"the user {accounts.user_name(os.geteuid())}"
 
 
 def _workers(running: Sequence[Running]) -> tuple[list[Running], list[Running]]:

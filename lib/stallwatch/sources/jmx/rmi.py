@@ -140,6 +140,10 @@ class Link:
         """Whether something comes within these seconds; raises LostError if the peer hangs up instead."""
         return self._wire.heard(seconds)
 
+    def must_be_server(self) -> None:
+        """See that no other user's program on this host gets a readable password; raises UnreachableError."""
+        self._wire.must_be_server()
+
     def end(self) -> None:
         """Send nothing more; what was asked is answered all the same, as far as the JVM is concerned."""
         self._ended = True

@@ -253,6 +253,9 @@ class Session:
     def _answer(self, peer: Reference, call: bytes) -> Any:
         """Make a call that returns a stub, and see that a registry that is silent is not an HTTP server."""
         link = self._link(peer, self._deadline)
+        secret = self._target.password is not None and peer.object_id != rmi.REGISTRY
+        if secret and not (peer.tls or self._target.cleartext):
+            link.must_be_server()
         link.send(call)
         if peer.object_id != rmi.REGISTRY or link.heard(min(_REGISTRY, self._deadline.left() / 4)):
             return link.answer(stub=True)

@@ -46,7 +46,7 @@ class Target(NamedTuple):
     tls: Tls = Tls()
     via: str = "rmi"
     java: str = "java"
-    cleartext: bool = False  # Jolokia may get the password without TLS, wherever it is
+    cleartext: bool = False  # see --allow-cleartext
 
     def __repr__(self) -> str:
         return f"Target({self.where})"  # never with the password

@@ -85,6 +85,13 @@ class Wire:
         self._at = 0
         return True
 
+    def must_be_server(self) -> None:
+        """See that no other user's program on this host gets a readable password; raises UnreachableError."""
+        try:
+            must_be_server(self._socket, self.where)
+        except OSError as error:
+            raise self._failed(error) from None
+
     def end(self) -> None:
         """Send the end of what is sent; the peer can still answer."""
         from _socket import SHUT_WR, socket
@@ -135,6 +142,17 @@ def connected(host: str, port: int, deadline: Deadline, what: str = "JMX") -> so
         raise UnreachableError(f"the host {host} cannot be looked up: {error}", error.advice) from None
     except OSError as error:
         raise _no_connection(place(host, port), error, what) from None
+
+
+def must_be_server(peer: socket, where: str) -> None:
+    """See that no other user's program on this host gets a readable password; OSError, UnreachableError."""
+    from stallwatch.sources import listeners
+
+    if other := listeners.stranger(peer):
+        raise UnreachableError(
+            f"{other} listens at {where}: the password was not sent",
+            "end that program, or, if it is your JVM, use TLS, or allow it with --allow-cleartext",
+        )
 
 
 def _no_connection(where: str, failure: OSError, what: str) -> NoConnectionError:

@@ -5,21 +5,23 @@ by the user, over TLS whose certificate was verified, and wherever the user allo
 
 The full exchange of caching_sha2_password, which a server wants once after each of its starts, may also use
 other TLS, or a public key without TLS. There the certificate, or the key, must be that of the first use.
+
+Where it is not known who is at the other end, and that is on this host, the program there has to be of a user
+whom a server may run as.
 """
 
 from __future__ import annotations
 
 import os
-import pwd
 import re
 from contextlib import suppress
 
+from stallwatch.accounts import user_name
 from stallwatch.findings import ProbeError
 from stallwatch.sources.mysql.flavour import flavour
 from stallwatch.sources.mysql.sockets import (
     connected,
     connected_locally,
-    is_own_address,
     is_silent,
     listener,
     network_trip,
@@ -27,6 +29,7 @@ from stallwatch.sources.mysql.sockets import (
     stranger,
 )
 from stallwatch.sources.mysql.target import DISABLED, PREFERRED, VERIFY_CA, VERIFY_IDENTITY
+from stallwatch.sources.tcp import is_here
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.startup.hashing import hashlib
 from stallwatch.startup.pymysql import CLIENT, MysqlPacket, OKPacketWrapper, connections
@@ -78,6 +81,10 @@ class StrangerError(Exception):
         super().__init__(str(listener))
 
 
+class OtherUserError(Exception):
+    """A program of a user who runs no server, which is the message, answers at an address of this host."""
+
+
 class OpenFolderError(Exception):
     """A socket that nobody has named is in a folder, which is the message, where everybody may have one."""
 
@@ -113,7 +120,7 @@ class LogIn(connections.Connection):  # type: ignore[misc]
     def __init__(
         self, target: Target, deadline: Deadline, known: Known, *, prove: bool = False
     ) -> None:
-        self.user_name = target.user or operating_system_user()
+        self.user_name = target.user or user_name(os.geteuid())  # as the mysql client does
         self.stage = CONNECTING
         super().__init__(
             host=target.host,
@@ -163,7 +170,8 @@ class LogIn(connections.Connection):  # type: ignore[misc]
                 peer = connected(self._target.host, self._target.port, self.deadline)
             self.stage = GREETING
             self._sock: Any = peer  # to be closed, whatever comes next
-            self.own_address = is_own_address(peer)
+            self._peer = peer
+            self.own_address = is_here(peer)
             self.pid = listener(peer).pid if path else 0
             if self.own_address and self.deadline.left() > _WORTH_A_LOOK and is_silent(peer):
                 self.watch()
@@ -259,8 +267,17 @@ class LogIn(connections.Connection):  # type: ignore[misc]
             raise NotProvableError(self._method.decode(errors="replace"))
         if self._method == _CACHING and self.ssl:
             self._must_be_the_first("certificate", self._sock.certificate)
-        elif not self._target.cleartext:
+        elif self._target.cleartext:
+            self._must_be_server()
+        else:
             raise InsecureError(self._method.decode(errors="replace"))
+
+    def _must_be_server(self) -> None:
+        """See that no other user's program gets it, who listens while the server is down: OtherUserError."""
+        from stallwatch.sources import listeners
+
+        if other := listeners.stranger(self._peer):
+            raise OtherUserError(other)
 
     @property
     def server_public_key(self) -> bytes | None:
@@ -281,6 +298,7 @@ class LogIn(connections.Connection):  # type: ignore[misc]
         A certificate is kept before the password is sent: whoever comes next is compared with who got it. A
         key is kept when the server has let us in, or else one that nobody could use would stay.
         """
+        self._must_be_server()
         try:
             with self._known(self._account, wait=self.deadline.left()) as known:
                 if known.problem:
@@ -353,11 +371,3 @@ class LogIn(connections.Connection):  # type: ignore[misc]
         if self.stage == LOG_IN:
             self._last = packet
         return packet
-
-
-def operating_system_user() -> str:
-    """Name the user that this process runs as: whom the mysql client logs in as by default."""
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())

@@ -11,6 +11,7 @@ from stallwatch.sources.mysql.log_in import (
     NotProvenError,
     NotRememberedError,
     OpenFolderError,
+    OtherUserError,
     StrangerError,
 )
 
@@ -24,6 +25,9 @@ def reason(failure: Exception, where: str, user: str, *, in_tls: bool) -> NotSen
     match failure:
         case StrangerError() | OpenFolderError():
             what, advice = _of_socket(failure, where)
+        case OtherUserError():
+            what = f"{failure} listens at {where}: the password was not sent"
+            advice = f"end that program, or, if it is your server, name its socket with -S, or {_VERIFY}"
         case BrokenMethodError():
             hashed = f"as a hash that is as good as readable ({failure})"
             what = f"{where} asks for the password {hashed}: it was not sent"

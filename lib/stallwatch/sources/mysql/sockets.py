@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-import pwd
 import sys
 import time
-from contextlib import suppress
 from stat import S_IWOTH
 from struct import Struct
 
+from stallwatch.accounts import is_trusted, user_name
 from stallwatch.sources import tcp
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.startup.sockets import socket
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 _CREDENTIALS = Struct("3i")  # of who listens at a socket: process, user and group (struct ucred, unix(7))
 _ROUND_TRIP = 68  # where tcpi_rtt begins, in microseconds (struct tcp_info of linux/tcp.h)
 _AT_ONCE = 0.2  # seconds; a server greets within 1 ms, on a busy host within 50
-_SERVERS_USER = "mysql"  # whom the packages of MySQL and MariaDB let their servers run as
 
 
 class Listener(NamedTuple):
@@ -39,10 +37,7 @@ class Listener(NamedTuple):
                 process = f"process {self.pid} ({file.read().strip()})"
         except OSError:  # it is in another container, or has ended
             process = f"process {self.pid}" if self.pid else "a process that cannot be seen from here"
-        try:
-            return f"{process} of the user {pwd.getpwuid(self.uid).pw_name}"
-        except KeyError:
-            return f"{process} of the user {self.uid}"
+        return f"{process} of the user {user_name(self.uid)}"
 
 
 class Readable:
@@ -149,12 +144,8 @@ def stranger(peer: BoundedSocket, path: str) -> Listener | None:
     Trusted are root, the user mysql, the owner of the folder and the user that we run as.
     """
     found = listener(peer)
-    uid = found.uid
-    if uid in (0, os.geteuid(), os.stat(os.path.dirname(os.path.realpath(path))).st_uid):
+    if is_trusted(found.uid) or found.uid == os.stat(os.path.dirname(os.path.realpath(path))).st_uid:
         return None
-    with suppress(KeyError):
-        if uid == pwd.getpwnam(_SERVERS_USER).pw_uid:
-            return None
     return found
 
 
@@ -165,11 +156,3 @@ def network_trip(peer: Any) -> float:
         return int.from_bytes(octets[_ROUND_TRIP:], sys.byteorder) / 1e6
     except (OSError, AttributeError):  # it is no TCP, or closed
         return 0.0
-
-
-def is_own_address(peer: BoundedSocket) -> bool:
-    """Whether the other end has the address of this end: it is on this host, or something here relays it."""
-    if peer.family == socket.AF_UNIX:
-        return True
-    theirs = str(peer.getpeername()[0])
-    return theirs == peer.getsockname()[0] or theirs.startswith("127.") or theirs == "::1"

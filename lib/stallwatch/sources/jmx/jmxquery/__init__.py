@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from importlib.util import find_spec
 
 from stallwatch.sources.jmx.errors import (
@@ -71,6 +71,15 @@ class Client:
         asked = self._target._replace(rmi_host=AS_SERVER_SAYS, tls=Tls(insecure=True))
         server = Session(asked, self._deadline, self._trace, log_in=False).server
         must_be_named(server, self._target, self._deadline)
+        if self._target.password is not None and not (server.tls or self._target.cleartext):
+            self._must_be_server(server.host, server.port)
+
+    def _must_be_server(self, host: str, port: int) -> None:
+        """See that no other user's program gets it, as far as that can be known before Java connects."""
+        from stallwatch.sources.jmx.wire import Wire
+
+        with closing(Wire(host, port, self._deadline)) as wire:
+            wire.must_be_server()
 
     def __enter__(self) -> Self:
         return self

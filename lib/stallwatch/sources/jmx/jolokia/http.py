@@ -24,7 +24,8 @@ from stallwatch.line import shorten
 from stallwatch.sources import tcp
 from stallwatch.sources.encrypted import EncryptedSocket
 from stallwatch.sources.jmx.errors import UnreachableError
-from stallwatch.sources.jmx.wire import LostError, SilentError, connected
+from stallwatch.sources.jmx.wire import LostError, SilentError, connected, must_be_server
+from stallwatch.sources.tcp import is_here
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
@@ -276,11 +277,11 @@ class Agent:
         return peer
 
     def _may_be_read(self, peer: socket) -> None:
-        """See that the password, if there is one, does not leave this host for everybody to read."""
+        """See that the password, if there is one, neither leaves this host nor goes to another user."""
         if self._target.password is None or self._target.cleartext:
             return
-        other, own = peer.getpeername()[0], peer.getsockname()[0]
-        if other in (own, "::1") or other.removeprefix("::ffff:").startswith("127."):
+        if is_here(peer):
+            must_be_server(peer, self.where)
             return
         raise UnreachableError(
             f"{self.where} is asked without TLS: the password was not sent",
