@@ -128,3 +128,32 @@ def test_a_port_of_this_host_where_a_system_account_runs_a_server(ask, plugin, m
 def test_a_jvm_of_another_user_if_that_is_allowed(ask, method):
     options = NAMED if method == "rmi" else JOLOKIA
     assert ask("port", method, "jmx_thread_pools", *options, "--allow-cleartext")["stolen"]
+
+
+# Starts a program as a user, then another one.
+BESIDE = """
+setpriv --reuid "$1" --clear-groups "$2" 600 &
+until [ "$(cat /proc/$!/comm)" = mariadbd ]; do :; done
+shift 2
+exec "$@"
+"""
+
+
+@pytest.mark.parametrize(
+    ("user", "status", "what"),
+    [
+        (NOBODY, 2, "runs on this host, mariadbd 2 belongs to the user nobody (no system account)"),
+        (SYSTEM_ACCOUNT, 0, "mariadbd 2 up "),
+    ],
+)
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root, to be another user")
+def test_a_process_that_is_only_called_a_server(strangers_home, tmp_path, user, status, what):
+    (strangers_home / "mariadbd").symlink_to(shutil.which("sleep"))
+    done = subprocess.run(
+        ["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", BESIDE, "sh", str(user),
+         strangers_home / "mariadbd", sys.executable, ROOT / "plugins" / "check_mysqld_process",
+         "--state-dir", tmp_path / "state"],
+        capture_output=True, check=False, text=True,
+    )  # fmt: skip
+    assert what in done.stdout
+    assert done.returncode == status

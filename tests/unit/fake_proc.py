@@ -18,7 +18,7 @@ Ngid:\t0
 Pid:\t{pid}
 PPid:\t{parent}
 TracerPid:\t{tracer}
-Uid:\t{uid}\t{uid}\t{uid}\t{uid}
+Uid:\t{real_uid}\t{uid}\t{uid}\t{uid}
 Gid:\t{uid}\t{uid}\t{uid}\t{uid}
 FDSize:\t{slots}
 Groups:\t{uid}
@@ -92,6 +92,7 @@ class FakeProc:
         (place / "net").mkdir(parents=True, exist_ok=True)
         told = one | {
             "pids": one["pids"] or one["pid"],
+            "real_uid": one["real_uid"] or one["uid"],
             "threads": one["threads"] or max(1, len(one["threads_of"])),
             "user": int(one["user"] * TICKS),
             "system": int(one["system"] * TICKS),
@@ -126,6 +127,6 @@ class FakeProc:
 
 DEFAULTS = {
     "state": "S", "parent": 0, "minor": 106134, "major": 4, "user": 1.11, "system": 1.48, "threads": 0,
-    "started": 9_000.0, "uid": 101, "slots": 64, "pids": "", "resident": 93272, "swapped": 0,
+    "started": 9_000.0, "uid": 101, "real_uid": 0, "slots": 64, "pids": "", "resident": 93272, "swapped": 0,
     "tracer": 0, "limit": "20000", "arguments": (), "cwd": "", "descriptors": 20,
 }  # fmt: skip

@@ -1,9 +1,12 @@
 """Which process check_mysqld_process looks at, and when it says that it is not there."""
 
+import os
+
 import pytest
 from fake_proc import FakeProc
 from stallwatch.findings import ProbeError
 from stallwatch.probes.mysqld_process.choosing import NotThereError, Wanted, choose
+from stallwatch.sources import processes
 
 
 @pytest.fixture
@@ -49,6 +52,43 @@ def test_the_only_server_of_a_host_is_meant(proc):
 def test_all_of_ours_are_known(proc, name):
     proc.process(4711, name, threads=9)
     assert chosen() == 4711
+
+
+NOBODY = 65534
+
+
+@pytest.mark.parametrize("name", ["mysqld", "mariadbd", "ndbmtd", "ndbd"])
+def test_a_server_of_a_user_who_runs_none_is_ignored(proc, name):
+    proc.process(6953, name, uid=NOBODY, threads=9)
+    gone = not_there()
+    assert gone.what == "no mysqld, mariadbd, ndbmtd or ndbd runs on this host"
+    assert gone.why == f"{name} 6953 belongs to the user nobody (no system account)"
+    assert gone.advice.endswith("if that is the server, name its --data-dir or --pid-file")
+    proc.process(4711, name, threads=9)
+    ignored = []
+    assert choose(Wanted(), ignore=ignored.append).pid == 4711
+    assert ignored == [f"{gone.why}: it is ignored"]
+
+
+def test_a_program_that_runs_as_root_whoever_started_it_is_no_server(proc):
+    proc.process(6953, "mariadbd", uid=0, real_uid=NOBODY)
+    assert "belongs to the user nobody" in not_there().why
+
+
+def test_of_other_programs_it_is_not_known_who_runs_them(proc):
+    proc.process(12, "java", uid=NOBODY)
+    assert chosen(programs=("java",)) == 12
+
+
+def test_who_has_the_pid_file_or_the_data_directory_may_run_the_server(proc, pid_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "may_be_server", lambda _: False)
+    proc.process(6953, uid=os.geteuid(), real_uid=os.geteuid(), cwd=str(tmp_path))
+    proc.process(6954, uid=NOBODY, cwd=str(tmp_path))
+    assert chosen(pid_file=pid_file(6953)) == 6953
+    assert chosen(data_dir=str(tmp_path)) == 6953
+    assert not_there(pid_file=pid_file(6954)).what.endswith(
+        "is mysqld of the user nobody, not mysqld, mariadbd, ndbmtd or ndbd"
+    )
 
 
 def test_others_are_named(proc):

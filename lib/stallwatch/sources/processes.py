@@ -11,6 +11,7 @@ import contextlib
 import os
 import time
 
+from stallwatch.accounts import may_be_server, user_name
 from stallwatch.sources import kernel
 from stallwatch.sources.following import RefusedError, opener
 from stallwatch.sources.kernel import asked, counted
@@ -85,6 +86,7 @@ class Thread(NamedTuple):
 class Status(NamedTuple):
     """What the kernel also shows everybody (man proc, /proc/PID/status)."""
 
+    real_user: int  # who started it, also where its program is to run as another user (setuid)
     user: int
     resident: int  # bytes
     swapped: int  # bytes
@@ -316,6 +318,7 @@ def status(pid: int) -> Status | None:
     try:
         about = _about(pid)
         return Status(
+            real_user=counted(about["Uid"].split()[0]),
             user=counted(about["Uid"].split()[1]),
             resident=_bytes(about.get("VmRSS", "0")),
             swapped=_bytes(about.get("VmSwap", "0")),
@@ -325,6 +328,16 @@ def status(pid: int) -> Status | None:
         )
     except (OSError, ValueError, KeyError, IndexError):
         return None
+
+
+def stranger(pid: int, owners: Collection[int] = ()) -> str:
+    """Name the user of a process that is no server's, see ``may_be_server``; "": it is, or is not there.
+
+    Everybody can start a program that is called as a server; ``owners`` are users who may run one, too.
+    """
+    about = status(pid)
+    users = (about.real_user, about.user) if about else ()
+    return next((user_name(uid) for uid in users if uid not in owners and not may_be_server(uid)), "")
 
 
 def _about(pid: int) -> dict[str, str]:

@@ -7,6 +7,7 @@ does not show which of several is meant, nobody guesses.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from stallwatch import accounts
 from stallwatch.findings import ProbeError
@@ -18,7 +19,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from stallwatch.sources.processes import Listening, Running
 
@@ -28,6 +29,7 @@ _ROOT = 0
 _WITHOUT_NODE = "an angel without its node"
 _FORKED = 10.0  # seconds; a program that starts another one is called as before until it has
 _HOW = "choose one with --pid-file, --listens, --data-dir or --program"
+_OWNER = "see its error log, then start it; if that is the server, name its --data-dir or --pid-file"
 _AS_ITS_USER = "run this as the server's user, by sudo (see sudoers.d/stallwatch)"
 
 
@@ -61,20 +63,40 @@ class Wanted(NamedTuple):
         return f"{', '.join(first)} or {last}" if first else last
 
 
-def choose(wanted: Wanted, likeness: Callable[[Running], int] = lambda _: 0) -> Running:
+def choose(
+    wanted: Wanted,
+    likeness: Callable[[Running], int] = lambda _: 0,
+    ignore: Callable[[str], None] = lambda _: None,
+) -> Running:
     """Find the one process that is meant; ``likeness`` returns how much one is like a server that is asked.
 
+    A server or data node of a user who runs none is ignored, unless the pid file or data directory that was
+    named is his; ``ignore`` gets that as a sentence. Of other programs it is not known who runs them.
     Raises NotThereError, or a ProbeError where that is not known.
     """
+    others: dict[Running, str] = {}
     try:
-        return _chosen(wanted, processes.running(wanted.programs), likeness)
+        running, owners = processes.running(wanted.programs), set(_owners(wanted))
+        for one in running:
+            if one.name in PROGRAMS and (user := processes.stranger(one.pid, owners)):
+                others[one] = f"{named(one)} belongs to the user {user} (no system account)"
+                ignore(f"{others[one]}: it is ignored")
+        return _chosen(wanted, [one for one in running if one not in others], likeness)
     except NotThereError as gone:
+        if others and not gone.why:
+            gone.why, gone.advice = next(iter(others.values())), _OWNER
         if processes.are_hidden():
             what = f"{gone.what}, but processes of others are hidden from {user_name()}"
             raise ProbeError(what, "mount /proc with gid= of our group, or without hidepid") from None
         raise
     except OSError as error:
         raise ProbeError(f"{error.filename}: {error.strerror}", "this needs all of Linux' /proc") from None
+
+
+def _owners(wanted: Wanted) -> Iterator[int]:
+    for path in filter(None, (wanted.pid_file, wanted.data_dir)):
+        with suppress(OSError):
+            yield os.stat(path).st_uid
 
 
 def _chosen(wanted: Wanted, running: Sequence[Running], likeness: Callable[[Running], int]) -> Running:
@@ -178,7 +200,9 @@ def _stale(file: str, pid: int, called: str, running: Sequence[Running]) -> NotT
         what = f"process {pid} of {file} has ended"
         why = f"its parent, process {task.parent}, has not noticed yet"
     else:
-        what = f"process {pid} of {file} is {task.name or 'another program'}, not {called}"
+        user = processes.stranger(pid) if task.name in called else ""
+        program = f"{task.name} of the user {user}" if user else task.name or "another program"
+        what = f"process {pid} of {file} is {program}, not {called}"
         why = "the file is left from a process that has ended"
     return NotThereError(what, why, _hint(running))
 

@@ -44,7 +44,8 @@ def findings(
 def _findings(
     wanted: Wanted, server: QueriedServer | None, options: Namespace, run: Run, memory: dict[str, Any]
 ) -> Iterator[Finding]:
-    process = _chosen(wanted, server)
+    ignored: list[str] = []
+    process = _chosen(wanted, server, ignored.append)
     seen = [_look(process, run)]  # more looks follow if there is a sample
     was_there = collect.was_there(memory, seen[0])
     if seen[0].task.state == processes.STOPPED:
@@ -67,13 +68,15 @@ def _findings(
     yield from _faults(seen, options, run, memory)
     if interval.why:
         yield Fault(State.OK, f"no rates yet: {interval.why}")
+    if options.verbose:
+        yield from (Fault(State.OK, sentence) for sentence in ignored)
     if options.verbose and server:
         yield from server.asides()
 
 
-def _chosen(wanted: Wanted, server: QueriedServer | None) -> Running:
+def _chosen(wanted: Wanted, server: QueriedServer | None, ignore: Callable[[str], None]) -> Running:
     try:
-        return choose(wanted, server.likeness) if server else choose(wanted)
+        return choose(wanted, server.likeness if server else lambda _: 0, ignore)
     except ProbeError as error:
         if server and server.lost:
             what = f"{server.lost.what}, so it cannot name its process: {error.what}"

@@ -53,9 +53,12 @@ def alive(nodes: Collection[int], management: str) -> tuple[Process, ...]:
 
 
 def _is_of(process: Running, port: str) -> bool:
-    """Whether its command line names a management server with this port."""
+    """Whether its command line names a management server with this port, and its user may run a node."""
+    from stallwatch.sources import processes
+
     told = process.option(*_MANAGEMENT)
-    return told is not None and port in (re.findall(r":(\d{1,5})\b", told) or [_USUAL])
+    is_of = told is not None and port in (re.findall(r":(\d{1,5})\b", told) or [_USUAL])
+    return is_of and not processes.stranger(process.pid)
 
 
 def _alive(nodes: Collection[int], host: str, port: str) -> Iterator[Process]:

@@ -74,6 +74,7 @@ def found(pid: int, port: int | None) -> ProcessHere | None:
     """Find a server by who listens at its socket, or as the only one here that may listen on its TCP port."""
     if port is not None:
         may_be = [one for one in processes.running(PROGRAMS) if _may_listen(one.pid, port)]
+        may_be = [one for one in may_be if not processes.stranger(one.pid)]
         if len(may_be) > 1:  # whose socket it is only root and their user may see
             may_be = [one for one in may_be if one.option("--port", "-P") == str(port)]
         pid = may_be[0].pid if len(may_be) == 1 else 0
