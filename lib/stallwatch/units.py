@@ -5,6 +5,11 @@ from __future__ import annotations
 import math
 import re
 
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
 # Possessive, so that 100 000 digits are read once: options are read before any deadline runs. A group cannot
 # be, as "(?:e\d++)?+" takes the "e" alone (CPython 3.11.2, gh-106052).
 _NUMBER = re.compile(r"([+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?)([A-Za-z%]*+)", re.ASCII)
@@ -25,6 +30,7 @@ _WRITTEN: dict[str, tuple[dict[str, float], str]] = {
     "": ({"": 1.0}, "a plain number"),
 }
 UNITS = frozenset(_WRITTEN)
+_LONG = 300  # digits, which a float still holds
 IN_SECONDS = 1000.0  # up to here a lag or a limit is said in seconds, as thresholds are given
 
 
@@ -93,11 +99,25 @@ def percent(text: str) -> float:
     return _at_least_zero(text, "%")
 
 
-def is_number(value: object) -> bool:
-    """Whether ``value`` is a finite number; True and False are not numbers."""
-    if isinstance(value, bool):
+def in_range(number: int) -> float:
+    """Return a number of others; infinity for one that no float holds: it would end sums in OverflowError."""
+    try:
+        float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+    return number
+
+
+def integer(text: str) -> float:
+    """Read a whole number of others, infinity as ``in_range``; ValueError: it is none."""
+    return int(text) if len(text) < _LONG else float(text)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether ``value`` is a finite number; True and False are not numbers, nor what no float holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+    return math.isfinite(in_range(value) if isinstance(value, int) else value)
 
 
 def plain(value: float) -> str:

@@ -448,7 +448,7 @@ def test_our_own_lines_in_a_traceback_stay_whatever_the_password_is(check):
     assert said("such") == neutral.replace("no such / thing", WITHHELD)
 
 
-@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), RecursionError(), MemoryError()])
+@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), RecursionError()])
 def test_no_exception_of_any_kind_is_ok(check, error):
     def findings(_options, _run):
         raise error
@@ -456,6 +456,40 @@ def test_no_exception_of_any_kind_is_ok(check, error):
     code, text = check.run(findings, [])
     assert code == 3
     assert text.startswith(f"DEMO UNKNOWN - internal error, {type(error).__name__} at test_check.py:")
+
+
+OUT_OF_MEMORY = (
+    "out of memory: raise the limit of this process (ulimit -v, MemoryMax), or free some on this host"
+)
+
+
+@pytest.mark.parametrize("argv", [[], ["-vvv"], ["--output", "json"]])
+def test_without_memory_a_run_is_unknown(check, argv):
+    def findings(_options, _run):
+        raise MemoryError
+
+    code, text = check.run(findings, argv)
+    assert (code, OUT_OF_MEMORY in text) == (3, True)
+    assert "internal error" not in text
+
+
+def test_what_was_found_before_the_memory_was_used_up_is_reported(check):
+    def findings(_options, _run):
+        yield Fault(State.CRITICAL, "it is down")
+        raise MemoryError
+
+    code, text = check.run(findings, ["-v"])
+    assert code == 2
+    assert text.startswith("DEMO CRITICAL - it is down")
+    assert f"[UNKNOWN] {OUT_OF_MEMORY}" in text
+
+
+def test_without_memory_for_a_report_either_a_run_is_unknown(check, monkeypatch):
+    def report(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(Check, "_report", report)
+    assert check.run(fine, []) == (3, f"DEMO UNKNOWN - {OUT_OF_MEMORY}")
 
 
 def test_a_crash_below_the_package_is_named_with_its_folder(check):

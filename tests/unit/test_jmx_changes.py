@@ -1,5 +1,7 @@
 """What check_jmx remembers from run to run, where the server's clock cannot be had or the state is odd."""
 
+import math
+
 import pytest
 from stallwatch.history.delta import NoIntervalError
 from stallwatch.probes.jmx import changes as changes_of_runs
@@ -34,6 +36,15 @@ def test_a_change_is_measured_by_the_uptime_of_the_jvm():
     assert run(memory, 5) == "this is the first look"
     assert run(memory, 12, uptime=62_500) == (7, 2.5)
     assert run(memory, 12, uptime=63_500) == (0, 1.0)
+
+
+@pytest.mark.parametrize("absurd", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("time", ["start", "uptime"])
+def test_a_clock_that_shows_no_number_is_not_used(absurd, time, monkeypatch):
+    monkeypatch.setattr(changes_of_runs.time, "time", lambda: 1e9)
+    changes = changes_of_runs.Changes({}, Reader(**{time: absurd}))
+    assert (changes.seconds, changes.restarted) == (0, False)
+    assert changes_of_runs.now(Reader(**{time: absurd})) == 1e9
 
 
 def test_a_jvm_that_started_anew_begins_anew():

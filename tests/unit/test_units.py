@@ -9,6 +9,8 @@ from stallwatch.units import (
     NotUnderstoodError,
     count,
     duration,
+    in_range,
+    integer,
     is_number,
     number,
     percent,
@@ -192,7 +194,20 @@ def test_a_number_in_the_perfdata_is_a_plain_decimal(value, text):
     assert plain(value) == text
 
 
-@pytest.mark.parametrize("value", [True, False, math.nan, math.inf, -math.inf, None, "5"])
+@pytest.mark.parametrize("digits", [309, 400, 5000])
+def test_a_whole_number_that_no_float_holds_is_infinite(digits):
+    assert integer("9" * digits) == in_range(10**digits) == math.inf
+    assert integer("-" + "9" * digits) == in_range(-(10**digits)) == -math.inf
+
+
+def test_a_whole_number_is_exact():
+    assert integer("18446744073709551617") == in_range(2**64 + 1) == 2**64 + 1
+    assert isinstance(integer("9" * 299), int)
+    with pytest.raises(ValueError, match="invalid literal"):
+        integer("9 V")
+
+
+@pytest.mark.parametrize("value", [True, False, math.nan, math.inf, -math.inf, None, "5", 10**400])
 def test_what_is_no_finite_number_is_not_written(value):
     assert not is_number(value)
     with pytest.raises(ValueError, match="is not a finite number"):

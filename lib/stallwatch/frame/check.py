@@ -33,6 +33,9 @@ EVERYTHING, NUMBERS, TRACE = 1, 2, 3  # -v: what is OK; -vv: all numbers; -vvv: 
 DAY = 86400.0
 FOR_THE_NEXT_RUN = "the data for the next run"
 
+_NO_MEMORY = (
+    "out of memory: raise the limit of this process (ulimit -v, MemoryMax), or free some on this host"
+)
 _RANGES = (
     "RANGE is [@]start:end, with both ends: alerts outside the range, @ inverts it. A missing start is 0, ~ "
     "is minus infinity, a missing end is infinity. Write times as 90s, 500ms, 5m, 2h or 1d, sizes as 512M "
@@ -244,7 +247,7 @@ class Check:
     def _outcome(
         self, findings: Findings, argv: list[str], begin: Callable[[Run, Namespace], None]
     ) -> tuple[int, str]:
-        verbose = 0
+        verbose, run = 0, None
         withheld.begin(argv)
         try:
             if _asks_for_json(argv):  # as soon as that: the arguments may make no sense otherwise
@@ -263,10 +266,13 @@ class Check:
         except UsageError as error:
             helps = "" if _is_of_a_file(error) else f": see {self.parser.prog} --help"
             return UNKNOWN, self._unknown(f"{error}{helps}")
+        except MemoryError:  # what the frames up to here hold is free behind this
+            pass
         except (TimeUpError, KeyboardInterrupt):  # main has no Ctrl-C: signals end it otherwise
             raise
         except BaseException as error:  # noqa: BLE001 - Python's own exit status would be 1, a WARNING
             return UNKNOWN, self._crash(error, verbose)
+        return self._cut_short(_NO_MEMORY, options, run) if run else (UNKNOWN, self._unknown(_NO_MEMORY))
 
     def _in_order(self, run: Run) -> None:
         """Refuse a warning that the critical range hides, where the user gave both."""

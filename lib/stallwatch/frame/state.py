@@ -144,7 +144,7 @@ class _Store:
             descriptor = self._open(f"{self.stem}.json", os.O_RDONLY)
             with open(descriptor, "rb") as file:
                 _must_be_ours(descriptor, self.path)
-                octets = file.read(LARGEST + 1)
+                octets = file.read(min(os.fstat(descriptor).st_size, LARGEST) + 1)  # room for no more is made
         except FileNotFoundError:
             return {}
         except OSError as error:

@@ -134,6 +134,6 @@ def _clock(reader: Reader) -> tuple[float | None, float]:
         raise
     except JmxError:
         return None, time.time()
-    if isinstance(start, int | float) and isinstance(uptime, int | float):
+    if is_number(start) and is_number(uptime):
         return start, uptime / 1000
     return None, time.time()

@@ -43,8 +43,8 @@ def number(value: Value, subject: str) -> float:
         raise _in_parts(value, subject)
     if value is None:
         raise AbsentError(f"{subject} is null")
-    if not math.isfinite(_as_float(value)):
-        raise AbsentError(f"{subject} is {_java(_as_float(value))}, which is not a number")
+    if not math.isfinite(value):
+        raise AbsentError(f"{subject} is {_java(value)}, which is not a number")
     return value
 
 
@@ -89,13 +89,6 @@ def _in_parts(value: dict[str, Value], subject: str) -> ProbeError:
 
 def _java(value: float) -> str:
     return "NaN" if math.isnan(value) else f"{'-' * (value < 0)}Infinity"
-
-
-def _as_float(value: float) -> float:
-    try:
-        return float(value)
-    except OverflowError:  # a BigInteger
-        return math.inf
 
 
 def steps(text: str) -> tuple[str, ...]:

@@ -56,11 +56,11 @@ _ALIVE = 0.5  # seconds within which a server that answers at all answers _NOTHI
 _NOTHING = "SELECT 1"  # it needs nothing of InnoDB
 _HANGS = 10.0  # seconds, of anybody's
 _SHOWS = r"(?i)(/\*.*?\*/ *)?SHOW\s+ENGINE\s+INNODB\s+STATUS"
-_LSN = r"(?ms)^Log sequence number\s+(\d+)\s*$.*?^Last checkpoint at\s+(\d+)\s*$"
+_LSN = r"(?ms)^Log sequence number\s+(\d{1,20})\s*$.*?^Last checkpoint at\s+(\d{1,20})\s*$"
 
 _UNDER_WAY, _OVER = ("Dumping", "Loading", "Loaded"), ("not started", "completed", "aborted")
-_LOADED = r"(\d+)/(\d+) pages"
-_DUMPING = r"(\d+)/(\d+), page (\d+)/(\d+)"  # the first is of the pool's instances
+_LOADED = r"(\d{1,20})/(\d{1,20}) pages"
+_DUMPING = r"(\d{1,20})/(\d{1,20}), page (\d{1,20})/(\d{1,20})"  # the first is of the pool's instances
 _OLD_DUMPS = ("innodb_auto_lru_dump", "innodb_buffer_pool_restore_at_startup")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from stallwatch import units
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statement, number, text, whole
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -202,8 +203,8 @@ def programs(asking: Asking, ids: Collection[int] = ()) -> dict[int, Program]:
         value = text(row, "value")
         if text(row, "name") == "program_name":
             found[whole(row, "id")] = known._replace(name=value)
-        elif value.isdecimal():
-            found[whole(row, "id")] = known._replace(pid=int(value))
+        elif (pid := units.whole(value)) is not None:
+            found[whole(row, "id")] = known._replace(pid=pid)
     return found
 
 

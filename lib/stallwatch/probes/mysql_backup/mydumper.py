@@ -14,6 +14,7 @@ from stallwatch.probes.mysql_backup.model import Backup, Place, by_names
 from stallwatch.sources.backups import contents
 from stallwatch.sources.backups import files as backup_files
 from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -102,8 +103,8 @@ def _unfinished(marker: str) -> str:
 def _places(text: str) -> Iterator[Place]:
     """Read the places in the binary logs: of the server that was dumped, and of its source."""
     section, file = "", ""
-    for whole in _LINE.finditer(text):
-        line = whole[0].rstrip("\r")
+    for found_line in _LINE.finditer(text):
+        line = found_line[0].rstrip("\r")
         if found := _SECTION.match(line):
             section, file = (found[1] or found[2]).strip().lower(), ""
             continue
@@ -113,8 +114,10 @@ def _places(text: str) -> Iterator[Place]:
         of_source = section.startswith(_OF_SOURCE)
         if word in _FILES:
             file = value
-        elif word in _POSITIONS and file and value.isdecimal() and (of_source or section in _OWN):
-            yield Place(file, int(value), of_source)
+        elif word in _POSITIONS and file and (of_source or section in _OWN):
+            if (position := whole(value)) is None:
+                continue
+            yield Place(file, position, of_source)
             file = ""
 
 
@@ -135,8 +138,7 @@ class _Names:
             said = dict(_SAID_OF_TABLE.findall(entries))
             real = said.get("real_table_name", table).replace("``", "`").strip()
             self._called[schema, real] = table
-            rows = said.get("rows", "")
-            self._rows[f"{schema}.{table}"] = int(rows) if rows.isdecimal() else 0
+            self._rows[f"{schema}.{table}"] = whole(said.get("rows", "")) or 0
         self._schemas = {stem.removesuffix(_SCHEMA) for stem in stems if stem.endswith(_SCHEMA)}
         self._stems = {
             stem for stem in stems if stem.endswith((".sql", ".dat")) and not stem.endswith(_OTHERS)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.backups.files import File, Tree
 
 _PLACE = re.compile(
-    rb"(?:MASTER|SOURCE)_LOG_FILE='([^']+)',\s*(?:MASTER|SOURCE)_LOG_POS=(\d+)", re.IGNORECASE
+    rb"(?:MASTER|SOURCE)_LOG_FILE='([^']+)',\s*(?:MASTER|SOURCE)_LOG_POS=(\d{1,20})(?!\d)", re.IGNORECASE
 )
 _HOST = re.compile(rb"(?:MASTER|SOURCE)_HOST=", re.IGNORECASE)  # of another server: --dump-slave, mysqlpdump
 _GTIDS = re.compile(rb"^SET @@GLOBAL\.GTID_PURGED=", re.MULTILINE | re.IGNORECASE)

@@ -18,6 +18,7 @@ from stallwatch.probes.mysql_backup import moments
 from stallwatch.probes.mysql_backup.model import Backup, Place, by_names
 from stallwatch.sources.backups import files as backup_files
 from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,7 +35,7 @@ _MOST = 1 << 16  # bytes of a file of settings
 _WANTED, _LONGEST = ("backup_type", "from_lsn", "to_lsn"), 40  # letters of a log sequence number
 _LONGEST_LOG = 16 << 20  # bytes: any longer, and it is not one of ours
 _PREPARED = {"full-prepared", "log-applied"}  # XtraBackup, mariadb-backup
-_PLACE = re.compile(r"filename '([^']+)', position '(\d+)'")
+_PLACE = re.compile(r"filename '([^']+)', position '(\d{1,20})'")
 _OF_LOG = re.compile(r"mariabackup|mariadb-backup|xtrabackup|^\[\d\d\] 20\d\d-", re.IGNORECASE | re.MULTILINE)
 _SCHEMA_ONLY = {"frm", "sdi", "cfg", "par", "isl", "TRG", "TRN", "opt", "MYI", "MAI"}
 _WITH_ROWS = {"InnoDB", "MyISAM", "Aria", "ARCHIVE", "CSV"}  # engines with files of rows
@@ -138,9 +139,8 @@ def _places(info: dict[str, str], files: Iterable[File]) -> Iterator[Place]:
         yield Place(found[1], int(found[2]))
     elif file := _own(files, "binlog_info"):
         name, _, rest = backup_files.text(file.path, _MOST).strip().partition("\t")
-        position = rest.partition("\t")[0].strip()
-        if position.isdecimal():
-            yield Place(name, int(position))
+        if (position := whole(rest.partition("\t")[0].strip())) is not None:
+            yield Place(name, position)
 
 
 def _holds(files: Iterable[File]) -> Callable[[Table], bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from stallwatch import units
 from stallwatch.findings import ProbeError
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo import undo_log
@@ -165,9 +166,10 @@ class Queries:
 
     def ends(self) -> dict[int | str, float]:
         """Ask each data node at how many per cent of data memory inserts fail; {}: that is not known."""
-        with suppress(ProbeError, ValueError):
+        with suppress(ProbeError):
             kept_free = configured(self._ndbinfo, _MIN_FREE_PERCENT)
-            return {node: 100.0 - int(percent) for node, percent in kept_free.items()}
+            percents = {node: units.whole(percent) for node, percent in kept_free.items()}
+            return {node: 100.0 - percent for node, percent in percents.items() if percent is not None}
         return {}
 
     def _of_nodes(self, rows: Sequence[Row], table: str) -> list[Use]:

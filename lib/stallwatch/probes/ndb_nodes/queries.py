@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch import units
 from stallwatch.probes.ndbinfo.queries import (
     ARBITRATION,
     NO_OF_REPLICAS,
@@ -93,7 +94,7 @@ def membership(ndbinfo: Ndbinfo) -> list[Row]:
 def replicas(ndbinfo: Ndbinfo) -> int:
     """Ask how many data nodes a node group has; 0: that is not known."""
     values = configured(ndbinfo, NO_OF_REPLICAS).values()
-    return max((int(value) for value in values if value.isdecimal()), default=0)
+    return max((units.whole(value) or 0 for value in values), default=0)
 
 
 def why_no_arbitrator(ndbinfo: Ndbinfo) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from stallwatch import units
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.history.delta import Interval, NoIntervalError, pause
 from stallwatch.probes.ndbinfo import cluster as data_nodes
@@ -180,7 +181,8 @@ def _sizes(ndbinfo: Ndbinfo, _: int | None, found: Evidence) -> None:
     Not DISK_PAGE_BUFFER of ndbinfo.resources, which holds more: 14 MiB where 4 MiB are configured (9.7.2).
     """
     for node, size in configured(ndbinfo, DISK_PAGE_BUFFER_MEMORY).items():
-        found.sizes[node] = int(size)
+        if (octets := units.whole(size)) is not None:
+            found.sizes[node] = octets
 
 
 def _read_times(ndbinfo: Ndbinfo, node: int | None, found: Evidence) -> None:

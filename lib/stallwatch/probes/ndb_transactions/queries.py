@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from stallwatch.findings import Fault, ProbeError, State
+from stallwatch.probes.mysql.asking import meant
 from stallwatch.probes.ndbinfo.queries import address_of, not_seen, number, whole
 from stallwatch.sources.mysql import DeniedError, MissingTableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -190,7 +191,7 @@ class Queries:
         rows = self._explain("what its connection does", _COMMANDS, set(ids.values()))
         commands = {
             whole(row, "connection"): (
-                str(row["user_name"] or ""), str(row["command"] or ""), float(str(row["seconds"] or 0))
+                str(row["user_name"] or ""), str(row["command"] or ""), meant(row["seconds"]) or 0.0
             )
             for row in rows
         }  # fmt: skip

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from stallwatch.probes.mysql.asking import number as number_of
 from stallwatch.sources.mysql import MysqlError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 WINDOW = 600.0  # seconds that are looked back on
 LEAST = 3  # reconnects in them: a restart of the source is one, as one after an update of its system
-_NUMBER = re.compile(r"\.(\d+)$")  # relay.000012
+_NUMBER = re.compile(r"\.(\d{1,10})$")  # relay.000012
 _FULL = 64 << 20  # octets of events in a relay log: it may be as large as it may be (default: 1 GiB)
 _RECENT = 300.0  # seconds without one after which it is over
 _ERROR_LOG = (8, 0, 22)
@@ -93,9 +94,9 @@ def _asked(
             return None
         since = round(min(WINDOW, now - memory["first"]))  # what was before nobody has looked at: it is over
         rows = server.rows(_CONNECTIONS, since, f"%channel '{channel.name}'%", within=_PATIENCE)
-        times, seconds, quiet = (float(str(rows[0][name] or 0)) for name in ("times", "seconds", "quiet"))
+        times, seconds, quiet = (number_of(rows[0], name) for name in ("times", "seconds", "quiet"))
         return Reconnects(round(times), max(1.0, seconds), quiet, certain=True)
-    by_hand = sum(float(str(row["Value"])) for row in server.rows(_BY_HAND, within=_PATIENCE))
+    by_hand = sum(number_of(row, "Value") for row in server.rows(_BY_HAND, within=_PATIENCE))
     known = memory.setdefault("by_hand", by_hand)
     times = sum(one[1] for one in begun) - (by_hand - known if is_number(known) else 0)
     return Reconnects(round(times), max(1.0, now - begun[0][0]), now - begun[-1][0], certain=False)

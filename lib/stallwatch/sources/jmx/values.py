@@ -11,6 +11,7 @@ from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST, MOST_VALUE, NUMBER,
 from stallwatch.sources.jmx.errors import UnreadableError
 from stallwatch.sources.jmx.serialization import PRIMITIVES, Array, Named, Record
 from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import in_range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -264,7 +265,7 @@ _READERS: dict[str, Convert] = {
         "DoubleAdder$SerializationProxy", "LongAccumulator$SerializationProxy",
         "DoubleAccumulator$SerializationProxy")},
     _ATOMIC + "AtomicBoolean": lambda _, record: bool(record.fields["value"]),
-    "java.math.BigInteger": lambda _, record: _integer(record),
+    "java.math.BigInteger": lambda _, record: in_range(_integer(record)),
     "java.math.BigDecimal": _decimal,
     "java.time.Ser": _held("value"),
     "java.lang.StringBuilder": _built,

@@ -37,9 +37,9 @@ _LONGEST_NUMBER = 255  # digits: INT(255) ZEROFILL
 
 def _whole(octets: bytes) -> int:
     """Read a whole number; ValueError: it is none of SQL's."""
-    if len(octets) > _LONGEST_NUMBER:
+    if len(octets) > _LONGEST_NUMBER or not -(1 << 63) <= (number := int(octets)) < 1 << 64:
         raise ValueError(octets)
-    return int(octets)
+    return number
 
 
 def _finite(octets: bytes) -> float:

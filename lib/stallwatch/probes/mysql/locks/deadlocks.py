@@ -19,7 +19,7 @@ _SECTION = r"(?ms)^LATEST DETECTED DEADLOCK\n-+\n(.*?)^-+\n^TRANSACTIONS$"
 _MOMENT = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) "
 _WRITTEN = rf"(?m)^{_MOMENT}.*INNODB MONITOR OUTPUT$"
 _PARTY = r"(?m)^\*\*\* \((\d+)\) TRANSACTION:\n"
-_THREAD = r"(?m)^(?:MySQL|MariaDB) thread id (\d+), OS thread handle \S+, query id \d+ ?(.*)$"
+_THREAD = r"(?m)^(?:MySQL|MariaDB) thread id (\d{1,20}), OS thread handle \S+, query id \d+ ?(.*)$"
 _WAITS = (
     r"(?m)^(?:RECORD LOCKS .*? index (?P<key>\S+) of|TABLE LOCK) table (?P<table>`.*?`) trx id \S+ .*waiting$"
 )

@@ -26,11 +26,11 @@ MANY = 300  # of them, from which on this is asked instead
 LONGEST = 4.0  # seconds: limit for the status
 _LIST = r"(?ms)^LIST OF TRANSACTIONS FOR EACH SESSION:$(.*?)(?:^-+\nFILE I/O|\Z)|^\.\.\. truncated\.\.\.$(.*)"
 _TRANSACTION = r"(?m)^---TRANSACTION "
-_HEAD = r"(?P<id>\d+), ACTIVE (?:\(PREPARED\) )?(?P<age>\d+) sec"
-_LOCKS = r"(?m)^(?P<state>[A-Z ]*?)\s*\d+ lock struct\(s\).*?, (?P<locked>\d+) row lock\(s\)"
-_UNDO = r"(?m) undo log entries (\d+)$"
-_THREAD = r"(?m)^(?:MySQL|MariaDB) thread id (\d+), "
-_WAITING = r"(?m)^-+ TRX HAS BEEN WAITING (\d+) (us|SEC) FOR THIS LOCK"
+_HEAD = r"(?P<id>\d+), ACTIVE (?:\(PREPARED\) )?(?P<age>\d{1,20}) sec"
+_LOCKS = r"(?m)^(?P<state>[A-Z ]*?)\s*\d+ lock struct\(s\).*?, (?P<locked>\d{1,20}) row lock\(s\)"
+_UNDO = r"(?m) undo log entries (\d{1,20})$"
+_THREAD = r"(?m)^(?:MySQL|MariaDB) thread id (\d{1,20}), "
+_WAITING = r"(?m)^-+ TRX HAS BEEN WAITING (\d{1,20}) (us|SEC) FOR THIS LOCK"
 _FOR = (
     r"(?m)^RECORD LOCKS space id (?P<space>\d+) page no (?P<page>\d+) .*?"
     r"index (?P<key>\S+) of table (?P<table>`.*?`) trx id .*waiting\s*\n"

@@ -36,9 +36,9 @@ _AFTER = re.compile(
 )
 _LETTERS = 60
 # "This was attempt 3/10, with a delay of 60 seconds between attempts" (MySQL 9.7).
-_ATTEMPT = re.compile(r"attempt (\d+)/(\d+)")
+_ATTEMPT = re.compile(r"attempt (\d{1,20})/(\d{1,20})")
 # MariaDB 10.11 writes how often it tries, not how often it has: stopped by hand it keeps the same error.
-_LIMIT = re.compile(r"retry-time: (\d+) +maximum-retries: (\d+)")
+_LIMIT = re.compile(r"retry-time: (\d{1,20}) +maximum-retries: (\d{1,20})")
 _DAY = 86400  # seconds in which a receiver may well have used up its attempts; by default it has 69 days
 _MOST_LEFT = 20  # attempts: a receiver that will soon give up
 # A link that broke, or a source that lets the receiver in and cannot send, as MariaDB 10.11 without a file of

@@ -12,6 +12,7 @@ from stallwatch.probes.mysql.locks import in_status, waits
 from stallwatch.probes.mysql.locks.graph import Graph
 from stallwatch.sources import processes as processes_here
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -106,8 +107,8 @@ class Signals(Gathered):
     def workers(self) -> tuple[str, int] | None:
         """Which variable sets how many appliers work side by side, and how many; None: not known."""
         for name in _WORKERS:
-            if self.settings.get(name, "").isdecimal():
-                return name, int(self.settings[name])
+            if (workers := whole(self.settings.get(name, ""))) is not None:
+                return name, workers
         return None
 
     @property

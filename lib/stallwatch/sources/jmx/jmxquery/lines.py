@@ -13,7 +13,7 @@ import re
 from stallwatch.sources.jmx.errors import UnreadableError
 from stallwatch.sources.jmx.object_name import ObjectName
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import NotUnderstoodError
+from stallwatch.units import NotUnderstoodError, integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -92,13 +92,13 @@ def _quoted(text: str) -> str:
 
 _BOOLEANS = {"true": True, "false": False}
 _READERS: dict[str, Callable[[str], Value]] = {
-    "Integer": int,
-    "Long": int,
+    "Integer": integer,
+    "Long": integer,
     "Double": float,
     "Boolean": lambda text: _BOOLEANS[text],
     **dict.fromkeys(
         ("Byte", "Short", "BigInteger", "AtomicInteger", "AtomicLong", "LongAdder"),
-        lambda text: int(_quoted(text)),
+        lambda text: integer(_quoted(text)),
     ),
     **dict.fromkeys(("Float", "BigDecimal", "DoubleAdder"), lambda text: float(_quoted(text))),
     "AtomicBoolean": lambda text: _BOOLEANS[_quoted(text)],

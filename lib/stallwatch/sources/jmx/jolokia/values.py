@@ -9,6 +9,7 @@ from stallwatch.sources.jmx.errors import UnreadableError
 from stallwatch.sources.jmx.moments import iso
 from stallwatch.sources.jmx.values import DEEPEST, uuid, written
 from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ def parsed(octets: bytes) -> Any:
     if _size(octets) > _MOST:
         raise SpoiledError("it needs too much memory")
     try:
-        return json.loads(octets)
+        return json.loads(octets, parse_int=integer)
     except (ValueError, RecursionError):
         raise SpoiledError("it was not sent as JSON") from None
 
@@ -146,10 +147,10 @@ def _are_indexed(rows: dict[tuple[str, ...], Any]) -> bool:
     return True
 
 
-def _integer(told: Any) -> int:
+def _integer(told: Any) -> float:
     if len(told["bigint"]) > _LONGEST_INTEGER:
         raise UnreadableError(f"it is an integer of {len(told['bigint'])} digits")
-    return int(told["bigint"])
+    return integer(told["bigint"])
 
 
 def _number(told: Any) -> int:
