@@ -9,6 +9,7 @@ from stallwatch.probes.mysql.locks import deadlocks, in_status
 from stallwatch.probes.mysql_backup import mydumper, mysqldump, physical
 from stallwatch.probes.ndb_memory import queries as ndb_memory
 from stallwatch.probes.ndb_nodes import queries as ndb_nodes
+from stallwatch.probes.ndb_page_buffer import collect as ndb_page_buffer
 from stallwatch.probes.replication_lag import reconnects
 from stallwatch.probes.replication_lag.causes import receiver
 from stallwatch.probes.replication_lag.signals import Signals
@@ -92,3 +93,6 @@ def test_of_ndb(absurd, monkeypatch):
     monkeypatch.setattr(ndb_memory, "configured", lambda *_: {3: absurd, 4: "5"})
     ends = next(one for one in vars(ndb_memory).values() if hasattr(one, "ends")).ends
     assert ends(SimpleNamespace(_ndbinfo=None)) == {4: 95.0}
+    monkeypatch.setattr(ndb_page_buffer, "configured", lambda *_: {3: absurd})
+    with pytest.raises(ValueError, match="is no number of bytes"):
+        ndb_page_buffer._sizes(None, None, ndb_page_buffer.NONE)

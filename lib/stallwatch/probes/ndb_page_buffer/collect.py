@@ -181,8 +181,9 @@ def _sizes(ndbinfo: Ndbinfo, _: int | None, found: Evidence) -> None:
     Not DISK_PAGE_BUFFER of ndbinfo.resources, which holds more: 14 MiB where 4 MiB are configured (9.7.2).
     """
     for node, size in configured(ndbinfo, DISK_PAGE_BUFFER_MEMORY).items():
-        if (octets := units.whole(size)) is not None:
-            found.sizes[node] = octets
+        if (octets := units.whole(size)) is None:
+            raise ValueError(f"{size!r} is no number of bytes")
+        found.sizes[node] = octets
 
 
 def _read_times(ndbinfo: Ndbinfo, node: int | None, found: Evidence) -> None:
