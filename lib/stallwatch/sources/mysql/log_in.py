@@ -117,9 +117,7 @@ class LogIn(connections.Connection):  # type: ignore[misc]
     is not verified by its authorities, but by the server's proof that it knows the account's password.
     """
 
-    def __init__(
-        self, target: Target, deadline: Deadline, known: Known, *, prove: bool = False
-    ) -> None:
+    def __init__(self, target: Target, deadline: Deadline, known: Known, *, prove: bool = False) -> None:
         self.user_name = target.user or user_name(os.geteuid())  # as the mysql client does
         self.stage = CONNECTING
         super().__init__(
