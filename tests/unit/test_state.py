@@ -1,5 +1,6 @@
 import json
 import os
+import pwd
 import resource
 import shutil
 import signal
@@ -230,7 +231,7 @@ def test_the_user_chooses_the_place_then_systemd_then_the_system_then_the_home(t
     monkeypatch.setattr(state, "SHARED_PLACE", str(tmp_path / "var"))
     monkeypatch.setenv("STATE_DIRECTORY", f"{tmp_path}/systemd:{tmp_path}/other")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    user = state._user(os.geteuid())
+    user = state.user_name(os.geteuid())
 
     def place(directory=None):
         path, descriptor = state._open_folder(directory)
@@ -248,7 +249,7 @@ def test_the_user_chooses_the_place_then_systemd_then_the_system_then_the_home(t
 
 def test_without_a_home_the_password_file_knows_it(monkeypatch):
     monkeypatch.delenv("HOME", raising=False)
-    assert os.path.expanduser("~") == state.pwd.getpwuid(os.getuid()).pw_dir
+    assert os.path.expanduser("~") == pwd.getpwuid(os.getuid()).pw_dir
 
 
 def test_a_user_without_any_place_is_told_so(tmp_path, monkeypatch):
