@@ -3,13 +3,20 @@
 As root, stallwatchd is confined as by the shipped unit.
 """
 
+import contextlib
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import warm_daemon
+from loopback import serving
 from subjects import BY_NAME, NETWORK, RECORDED, SECRET, SUBJECTS
+
+sys.path.append(str(Path(__file__).parents[1] / "unit"))
+from asking_server import Asking, certificate
 
 # What two runs of the same plugin may tell differently: durations, and quantities that change meanwhile.
 NUMBER = re.compile(r"-?\d[\d.,]*( (?:ms|us|µs|s|min|h|d|KiB|MiB|GiB|TiB|B|%)\b)*")
@@ -138,6 +145,37 @@ def test_a_healthy_server_and_one_that_refuses(daemon, subject, healthy, tmp_pat
                 assert told(first(behind.text)) == told(first(alone.text))
     again = (one.warm for one in runs(daemon, f"check_{subject.plugin}", *words, environment=given))
     assert any(warm_ones) or any(again)
+
+
+@pytest.mark.parametrize(
+    ("plugin", "words"),
+    [
+        ("check_mysql_query", ("-H", "127.0.0.1", "-P", "{port}", "--ssl-mode", "VERIFY_IDENTITY")),
+        ("check_jmx", ("-U", "https://127.0.0.1:{port}/jolokia", "-O", "a:b=c", "-A", "d")),
+    ],
+    ids=["mysql", "jmx"],
+)
+def test_authorities_of_the_caller(daemon, plugin, words, tmp_path):
+    """Whose certificates are trusted is up to SSL_CERT_FILE and SSL_CERT_DIR, which OpenSSL reads itself."""
+    made = certificate(tmp_path, "authority")
+    name = subprocess.check_output(["openssl", "x509", "-hash", "-noout", "-in", made.cert], text=True)
+    (tmp_path / f"{name.strip()}.0").symlink_to(made.cert)
+    of_mysql = Asking(tls=made)
+
+    def play(connection, *_):
+        with contextlib.suppress(OSError):
+            if plugin == "check_jmx":
+                of_mysql.tls.wrap_socket(connection, server_side=True).close()
+            else:
+                of_mysql(connection)
+
+    trusting = [{"SSL_CERT_FILE": made.cert}, {"SSL_CERT_DIR": str(tmp_path)}]
+    with serving(play) as (_, port):
+        words = [word.format(port=port) for word in words]
+        for environment in ({}, *trusting, {}):
+            behind, alone = both(daemon, plugin, *words, "--no-state", environment=environment)
+            assert (behind.status, told(behind.text)) == (alone.status, told(alone.text))
+            assert ("not to be trusted" in behind.text) is (not environment), behind.text
 
 
 def first(text):

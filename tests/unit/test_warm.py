@@ -1,6 +1,7 @@
 """What stallwatchd and its fronts send each other, and how commands of Nagios are split."""
 
 import asyncio
+import ctypes
 import errno
 import os
 import select
@@ -19,6 +20,7 @@ from stallwatch.warm import daemon, nagios, protocol, supervisor
 from stallwatch.warm.hand import Hand
 from stallwatch.warm.nagios import Front, read, words_of, written
 from stallwatch.warm.supervisor import Supervisor
+from stallwatch.warm.worker import OF_C, Worker
 
 WORD = st.text(st.characters(exclude_characters="\0", codec="utf-8"))
 NAMES = st.text(st.characters(exclude_characters="\0=", codec="utf-8"), min_size=1)
@@ -28,13 +30,13 @@ NAMES = st.text(st.characters(exclude_characters="\0=", codec="utf-8"), min_size
 def test_a_request_arrives_as_it_was_sent(plugin, directory, arguments, environment):
     sent = protocol.packed(plugin, directory, arguments, environment)
     assert protocol.LENGTH.unpack_from(sent)[0] == len(sent) - protocol.LENGTH.size
-    assert protocol.parsed(sent[protocol.LENGTH.size :]) == (plugin, directory, arguments, environment)
+    assert protocol.parsed(bytearray(sent), len(sent)) == (plugin, directory, arguments, environment)
 
 
 @given(st.binary(max_size=200))
 def test_nonsense_is_refused(octets):
     with pytest.raises(ValueError, match=r"invalid|request|unpack"):
-        protocol.parsed(octets)
+        protocol.parsed(bytearray(octets), len(octets))
 
 
 @pytest.mark.parametrize(
@@ -227,6 +229,24 @@ def test_an_abstract_socket_has_no_file(tmp_path):
         os.utime(tmp_path / "socket")
         assert before
         assert daemon._file(other.getsockname()) == before
+
+
+def test_what_c_reads_of_the_environment_is_the_callers():
+    """One caller after the other, and of no other variable a copy."""
+    known = ctypes.CDLL(None).getenv
+    known.restype = ctypes.c_char_p
+    one = Worker(None, None, {})
+    before, kept = os.environ, {name: os.environ[name] for name in OF_C if name in os.environ}
+    values = {name: f"of {name}" for name in OF_C} | {"TZ": "Asia/Kolkata", "STALLWATCH_WORD": "x"}
+    try:
+        for given in (values, {}, values):
+            one._move(protocol.Request("check_host", "/", [], given))
+            found = {name: value.decode() for name in values if (value := known(name.encode())) is not None}
+            assert found == {name: value for name, value in given.items() if name in OF_C}
+            assert (time.tzname[0] == "IST") is bool(given)
+    finally:
+        one._move(protocol.Request("check_host", os.getcwd(), [], kept))
+        os.environ = before  # noqa: B003 - what it was before
 
 
 def until(condition):

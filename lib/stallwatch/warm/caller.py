@@ -1,19 +1,26 @@
-"""A caller of stallwatchd, whose request is read without ever waiting for it."""
+"""A caller of stallwatchd, whose request is looked at without ever waiting for it."""
 
 from __future__ import annotations
 
+import socket
 import time
 from contextlib import suppress
+from fcntl import ioctl
+from struct import Struct
+from termios import FIONREAD
 
-from stallwatch.startup import TYPE_CHECKING
 from stallwatch.warm import protocol
 
-if TYPE_CHECKING:
-    import socket
+_SIZE = Struct("i")
+_head = bytearray(protocol.HEAD)  # of the request that is looked at, for a moment
 
 
 class Caller:
-    """A connection whose request is not whole yet, or waits for a worker."""
+    """A connection whose request is not whole yet, or waits for a worker.
+
+    The request stays where the kernel has it until the worker takes it: there are passwords in it, and this
+    process, of which all workers are forked, keeps none.
+    """
 
     def __init__(self, connection: socket.socket, patience: float) -> None:
         connection.settimeout(0)
@@ -21,35 +28,22 @@ class Caller:
         self.since = time.monotonic()
         self.patience = patience  # seconds after which it runs the plugin itself
         self.plugin = ""  # known once the request is whole
-        self.request = b""
-        self._received = bytearray()
 
-    def read(self) -> None:
-        """Read what is there. Raises ValueError if it is no request, OSError if the caller is gone."""
+    def look(self) -> None:
+        """See whether the request is whole. Raises ValueError if there is none, OSError if nobody is left."""
         try:
-            octets = self.connection.recv(protocol.LARGEST)
+            seen = self.connection.recv_into(_head, len(_head), socket.MSG_PEEK)
+            if self.plugin or not seen:
+                raise ValueError("the caller has left, or goes on after its request")
+            (size,) = _SIZE.unpack(ioctl(self.connection, FIONREAD, bytes(_SIZE.size)))
+            self.plugin = protocol.plugin(_head, seen, size)
         except BlockingIOError:
             return
-        if self.request or not octets:
-            raise ValueError("the caller has left, or goes on after its request")
-        self._received += octets
-        head = protocol.LENGTH.size
-        if len(self._received) < head:
-            return
-        (length,) = protocol.LENGTH.unpack_from(self._received)
-        if length > protocol.LARGEST or len(self._received) > head + length:
-            raise ValueError("too long")
-        if len(self._received) == head + length:
-            self.request = bytes(self._received[head:])
-            self.plugin = protocol.parsed(self.request).plugin
+        finally:
+            _head[:] = bytes(len(_head))
 
     def queue(self) -> None:
         """Have it wait longer for its check to begin."""
         self.patience = protocol.QUEUE
         with suppress(OSError):  # it is gone
             self.connection.send(protocol.ALLOWED.pack(protocol.QUEUED))
-
-    def forget(self) -> None:
-        """Keep nothing of the request: this process is a worker for others now."""
-        self.request = b""
-        self._received = bytearray()

@@ -69,6 +69,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Serve until SIGTERM. Ends with a sentence and status 1 where it cannot listen."""
     options = parser().parse_args(arguments)
+    trust.hide_memory()
     if options.nagios:
         found = sorted(one.path for one in os.scandir(options.plugins) if one.name.startswith("check_"))
         _be_worker_of_nagios(options.nagios, options.socket, found)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
 
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 GREETING = b"stallwatch 1"
-LARGEST = 128 << 10  # bytes of a request: it has to fit into one message to a worker
+LARGEST = 128 << 10  # bytes of a request: the kernel has to keep the whole of it (net.core.wmem_default)
+HEAD = 96  # bytes from the beginning of a request, with the plugin's name
 ANSWERED = 0xFFFFFFFF  # in place of the time allowed
 QUEUED = 0xFFFFFFFE  # the same: the check waits for a processor
 QUEUE = 5.0  # seconds that it waits so, from when its request came; then the front runs the plugin itself
@@ -27,6 +29,7 @@ LENGTH = struct.Struct("!I")
 ALLOWED = struct.Struct("!I")
 ANSWER = struct.Struct("!IIB")  # ANSWERED, and REST
 REST = struct.Struct("!IB")  # length of the text, exit status
+_ENCODING = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
 
 
 class Request(NamedTuple):
@@ -50,11 +53,35 @@ def packed(plugin: str, directory: str, arguments: Sequence[str], environment: M
     return LENGTH.pack(len(body)) + body
 
 
-def parsed(body: bytes) -> Request:
-    """Read a request without its length. Raises ValueError where it is none."""
-    greeting, plugin, directory, number, *rest = map(os.fsdecode, body.split(b"\0"))
+def plugin(head: bytearray, seen: int, size: int) -> str:
+    """Read whose request it is, of which there are ``size`` bytes, the first of them in ``head``.
+
+    "": it is not whole yet. Raises ValueError where it is no request.
+    """
+    if seen < LENGTH.size:
+        return ""
+    whole = LENGTH.size + LENGTH.unpack_from(head)[0]
+    if whole - LENGTH.size > LARGEST or size > whole:
+        raise ValueError("too long")
+    if size < whole:
+        return ""
+    start = LENGTH.size + len(GREETING) + 1
+    end = head.find(b"\0", start)
+    if head[LENGTH.size : start] != GREETING + b"\0" or end <= start:
+        raise ValueError("no request of this version")
+    return os.fsdecode(bytes(head[start:end]))
+
+
+def parsed(octets: bytearray, size: int) -> Request:
+    """Read a request of so many bytes, word by word: no copy of more. Raises ValueError where it is none."""
+    words, start = [], LENGTH.size
+    with memoryview(octets)[:size] as view:
+        while (end := octets.find(b"\0", start, size)) >= 0:
+            words.append(str(view[start:end], *_ENCODING))
+            start = end + 1
+    greeting, plugin, directory, number, *rest = words
     count = int(number)
-    if greeting != os.fsdecode(GREETING) or not 0 <= count < len(rest) or rest.pop():
+    if greeting != os.fsdecode(GREETING) or not 0 <= count <= len(rest) or start != size:
         raise ValueError("no request of this version")
     variables = (word.partition("=") for word in rest[count:])
     return Request(plugin, directory, rest[:count], {name: value for name, _, value in variables if name})

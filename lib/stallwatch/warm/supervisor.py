@@ -1,9 +1,9 @@
 """The supervisor: takes checks from callers, hands each to a worker, and sees to it that each ends.
 
-It reads requests without ever waiting for one caller, so that half a message holds up nobody. Workers are
-forked when all are busy, and ended when there is nothing to do for them: checks that wait for a slow server
-take no place from others. If a worker ends without an answer, the caller's connection closes, and the caller
-runs the plugin itself.
+It looks at requests without ever waiting for one caller, so that half a message holds up nobody, and without
+taking them: passwords go from the caller to the worker. Workers are forked when all are busy, and ended when
+there is nothing to do for them: checks that wait for a slow server take no place from others. If a worker
+ends without an answer, the caller's connection closes, and the caller runs the plugin itself.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Supervisor:
             hand.gone = time.monotonic()
             self._watch_no_more(descriptor)
         elif caller := self._callers.get(descriptor):
-            self._read(caller)
+            self._look(caller)
         elif descriptor == self._wakes.fileno():
             self._wakes.recv(4096)
 
@@ -127,20 +127,20 @@ class Supervisor:
                 continue
             caller = Caller(connection, HALF)
             self._callers[connection.fileno()] = caller
-            self._events.register(connection, select.EPOLLIN | select.EPOLLRDHUP)
-            self._read(caller)
+            self._events.register(connection, select.EPOLLIN | select.EPOLLRDHUP | select.EPOLLET)
+            self._look(caller)
             if len(self._callers) > CALLERS:
                 self._drop_oldest()
 
-    def _read(self, caller: Caller) -> None:
+    def _look(self, caller: Caller) -> None:
         try:
-            caller.read()
+            caller.look()
         except (OSError, ValueError):
             self._drop(caller)
             return
         if caller.plugin and caller.plugin not in self._plugins:
             self._drop(caller)
-        elif caller.request:
+        elif caller.plugin:
             self._events.modify(caller.connection, select.EPOLLRDHUP)
             self._waiting.append(caller)
             self._hand_over()
@@ -154,7 +154,7 @@ class Supervisor:
 
     def _drop_oldest(self) -> None:
         """Make room: whoever has sent only a part of its request goes first."""
-        oldest = min(self._callers.values(), key=lambda one: (bool(one.request), one.since), default=None)
+        oldest = min(self._callers.values(), key=lambda one: (bool(one.plugin), one.since), default=None)
         if oldest:
             self._drop(oldest)
 
@@ -167,7 +167,7 @@ class Supervisor:
             hand.take(caller)
             self._busy[descriptor] = hand
             try:
-                socket.send_fds(hand.control, [caller.request], [descriptor])
+                socket.send_fds(hand.control, [b"\0"], [descriptor])
             except OSError:  # it has just been killed: its control closes
                 hand.gone = 0.0
 
@@ -231,8 +231,6 @@ class Supervisor:
             connections += [caller.connection for caller in self._callers.values()]
             for one in (ours, self._listener, self._wakes, self._wakened, *connections):
                 one.close()
-            for caller in self._callers.values():
-                caller.forget()
             plugins = self._plugins
             self.__dict__.clear()
             Worker(control, slot, plugins).serve()

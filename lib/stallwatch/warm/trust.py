@@ -6,7 +6,9 @@ import os
 import socket
 import stat
 import struct
+from contextlib import suppress
 
+_SET_DUMPABLE = 4  # prctl(2)
 _CREDENTIALS = struct.Struct("3i")  # process, user, group: unix(7), SO_PEERCRED
 
 
@@ -39,3 +41,14 @@ def refusal(folder: str) -> str:
     if found.st_uid not in (0, os.geteuid()):
         return f"{folder} belongs to another user"
     return f"{folder} can be written by other users" if found.st_mode & 0o022 else ""
+
+
+def hide_memory() -> None:
+    """Let root alone read the memory of this process and of what it forks, in which there are passwords.
+
+    Without this each process of the same user can, and a crash may write it to a disk.
+    """
+    with suppress(ImportError, OSError):  # a Python without ctypes
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)

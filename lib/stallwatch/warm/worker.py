@@ -31,6 +31,9 @@ MOST_CHECKS = 10_000  # by one worker, before another one takes its place
 LARGEST = 192 << 20  # bytes of memory beyond which it is replaced; a check may take 64 MiB
 _LATE = 0.15  # seconds after its time, in which a check usually reports itself
 _READING = 1.0  # seconds for a caller to read its answer
+# Variables that the C library and OpenSSL read themselves: the zone, the authorities whose certificates are
+# trusted, other names of hosts. Others they read once in a process: contrib/docs/stallwatchd.md names them.
+OF_C = ("TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "HOSTALIASES")
 
 
 class Worker:
@@ -41,6 +44,8 @@ class Worker:
         self._slot = slot
         self._plugins = plugins
         self._caller = control  # of the check under way
+        self._of_c = {name: os.environ[name] for name in OF_C if name in os.environ}
+        self._request = bytearray(protocol.LENGTH.size + protocol.LARGEST)  # of one check after another
         self._underway: tuple[Deadline, Report] | None = None
         self._pen = threading.Lock()  # of who answers the check under way
 
@@ -57,22 +62,32 @@ class Worker:
         threading.Thread(target=self._watch, daemon=True).start()
         gc.disable()  # once, behind each check, is enough
         for _ in range(MOST_CHECKS):
-            body, descriptors, _, _ = socket.recv_fds(self._control, protocol.LARGEST, 1)
+            _, descriptors, _, _ = socket.recv_fds(self._control, 1, 1)
             if not descriptors:
                 return  # the supervisor has ended
             with socket.socket(fileno=descriptors[0]) as self._caller:
-                self._run(protocol.parsed(body))
+                self._run()
             self._control.send(DONE)
+            os.environ = {}  # type: ignore[assignment] # noqa: B003
             gc.collect()  # what the check left, with its password, is not kept for the next one
             if _memory() > LARGEST:
                 return
 
-    def _run(self, asked: protocol.Request) -> None:
-        check, findings = self._plugins[asked.plugin]
+    def _taken(self) -> protocol.Request:
+        """Take the request, which is there as a whole, and overwrite what it was read into."""
+        size = self._caller.recv_into(self._request)
         try:
+            return protocol.parsed(self._request, size)
+        finally:
+            self._request[:size] = bytes(size)
+
+    def _run(self) -> None:
+        try:
+            asked = self._taken()
             self._move(asked)
-        except OSError:
-            return  # that folder is not for us: the front runs the plugin itself
+        except (OSError, ValueError):
+            return  # it is none, or that folder is not for us: the front runs the plugin itself
+        check, findings = self._plugins[asked.plugin]
         code, text = check.run(findings, asked.arguments, self._begin)
         self._pen.acquire()  # who has it meanwhile ends this process
         self._underway = None
@@ -82,9 +97,11 @@ class Worker:
     def _move(self, asked: protocol.Request) -> None:
         """Take the caller's surroundings: a plugin that starts afresh has them, too."""
         os.chdir(asked.directory)
-        if asked.environment.get("TZ") != os.environ.get("TZ"):
-            _set_zone(asked.environment.get("TZ"))
-        # Not into it: the C library keeps a copy of each value that a variable ever had, passwords too.
+        given = {name: asked.environment[name] for name in OF_C if name in asked.environment}
+        if given != self._of_c:
+            _put(given)
+            self._of_c = given
+        # No other: the C library keeps a copy of each value that a variable ever had, passwords too.
         os.environ = asked.environment  # type: ignore[assignment] # noqa: B003
 
     def _begin(self, deadline: Deadline, report: Report) -> None:
@@ -131,10 +148,11 @@ def _memory() -> int:
     return (resident - shared) * resource.getpagesize()
 
 
-def _set_zone(name: str | None) -> None:
-    """Have local time in this zone from now on; None: in the host's."""
-    if name is None:
-        os.unsetenv("TZ")
-    else:
-        os.putenv("TZ", name)
+def _put(given: dict[str, str]) -> None:
+    """Have libraries in C read these from now on, and no other of ``OF_C``."""
+    for name in OF_C:
+        if name in given:
+            os.putenv(name, given[name])
+        else:
+            os.unsetenv(name)
     time.tzset()
