@@ -15,6 +15,8 @@ line ***" everybody reads the password who knows the sentence. So:
 5. What is called a password in the text (IDENTIFIED BY, ``--password=``, ``user:...@host``) is left out,
    whosever it is and whatever ours is. That shows nothing of ours.
 
+6. A password in a URL that the user gave is left out wherever that URL, or a part of it, is repeated.
+
 Names (of hosts, accounts, tables, channels, versions, MBeans) are no messages: they are shown as they are.
 ``struck`` is for what has slipped through: it runs over all that is shown, and knows only such passwords as
 our own words cannot hold.
@@ -66,6 +68,7 @@ class _Form(NamedTuple):
 _passwords: dict[str, tuple[_Form, ...]] = {}  # of this run, with their forms once those are needed
 _random: list[str] = []  # those of them that our own words cannot hold
 _arguments: list[str] = []  # of this run
+_in_urls: list[str] = []  # passwords in them, each with the @ behind it
 _patterns: dict[str, re.Pattern[str]] = {}  # that have a password in them
 
 
@@ -73,6 +76,11 @@ def begin(arguments: Iterable[str]) -> None:
     """Begin a run: there is no password yet, and these are the words on its command line."""
     end()
     _arguments.extend(arguments)
+    for word in _arguments:
+        for found in re.finditer("://", word):  # one may be in another: service:jmx:rmi:///jndi/rmi://
+            _, colon, password = word[found.end() : word.rfind("@")].partition(":")
+            if colon and password:
+                _in_urls.append(f"{password}@")
 
 
 def end() -> None:
@@ -80,6 +88,7 @@ def end() -> None:
     _passwords.clear()
     _random.clear()
     _arguments.clear()
+    _in_urls.clear()
     _patterns.clear()
 
 
@@ -103,6 +112,8 @@ def data(text: str, *beside: str) -> str:
 
 def struck(text: str) -> str:
     """Put *** in place of a password that our own words cannot hold; also of its beginning that was cut."""
+    for password in _in_urls:
+        text = text.replace(password, f"{_LEFT_OUT}@")
     for password in _random:
         text = text.replace(password, _LEFT_OUT)
         for end in range(len(password) - 1, 0, -1) if CUT in text else ():

@@ -268,6 +268,13 @@ def test_broken_requests(tmp_path_factory, shared_daemon, octets):
         assert time.monotonic() - began < supervisor.HALF + 20
 
 
+def test_arguments_without_number(shared_daemon):
+    """They are refused by the worker: no deadline runs while they are read."""
+    outcome = shared_daemon.run("check_host", *["-v"] * 40_000)
+    assert outcome.warm
+    assert outcome.text.startswith("HOST UNKNOWN - 40000 arguments are too many: give 2000 at most")
+
+
 @pytest.fixture(scope="module")
 def shared_daemon(tmp_path_factory):
     with warm_daemon.running(tmp_path_factory.mktemp("warm")) as running:

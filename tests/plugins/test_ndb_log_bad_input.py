@@ -329,7 +329,7 @@ def test_what_many_long_lines_say_can_be_kept(check, watched_cluster):
 
 
 def test_no_log_at_all(check):
-    sentence = "the following arguments are required: --log: see check_ndb_log --help"
+    sentence = "--log FILE is missing: see check_ndb_log --help"
     assert refused(check(), sentence)
 
 

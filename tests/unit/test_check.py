@@ -198,7 +198,7 @@ def test_what_goes_wrong_in_a_long_answer_is_told_at_its_end(check):
     ("argv", "sentence"),
     [
         (["--bogus"], "unknown option --bogus"),
-        (["--crit", "5"], "unknown option --crit"),
+        (["--crit", "5"], "unknown option --crit (did you mean --critical?)"),
         (["-w"], "argument -w/--warning: expected one argument"),
         (["-w", "1|\n2"], 'argument -w/--warning: range "1/ 2" has a blank in it: leave it out'),
         (
@@ -218,9 +218,31 @@ def test_bad_usage_is_unknown_and_says_in_one_line_what_is_wrong(check, argv, se
 
 
 def test_a_missing_option_is_named(check):
-    check.option("--log", required=True, help="the log file")
-    sentence = "the following arguments are required: --log"
-    assert check.run(fine, []) == (3, f"DEMO UNKNOWN - {sentence}{HINT}")
+    check.option("--log", required=True, metavar="FILE", help="the log file")
+    assert check.run(fine, []) == (3, f"DEMO UNKNOWN - --log FILE is missing{HINT}")
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (["--host", "db1"], "unknown option --host (did you mean --hostname?)"),
+        (["--hotsname", "db1"], "unknown option --hotsname (did you mean --hostname?)"),
+        (["--nothing-like-it"], "unknown option --nothing-like-it"),
+        (["192.0.2.1"], "argument 1 belongs to no option (did you mean -H 192.0.2.1?)"),
+        (["-v", "2001:db8::1"], "argument 2, after -v, belongs to no option (did you mean -H 2001:db8::1?)"),
+        (["db1"], "argument 1 belongs to no option"),  # a password, maybe
+    ],
+)
+def test_what_was_meant_is_named(check, argv, sentence):
+    check.connection("-H", "--hostname", metavar="HOST", help="host")
+    assert check.run(fine, argv) == (3, f"DEMO UNKNOWN - {sentence}{HINT}")
+
+
+def test_arguments_without_number(check):
+    """They are read before a deadline runs, and twice as many would take four times as long."""
+    assert check.run(fine, ["-v"] * 2000)[0] == 0
+    sentence = "40000 arguments are too many: give 2000 at most"
+    assert check.run(fine, ["-v"] * 40_000) == (3, f"DEMO UNKNOWN - {sentence}{HINT}")
 
 
 @pytest.mark.parametrize(
@@ -242,8 +264,9 @@ def test_what_may_be_a_mistyped_password_is_not_repeated(check, argv, sentence):
 
 def test_an_unknown_option_is_named_before_a_required_one_that_is_missing(check):
     check.option("--log", required=True, metavar="FILE", help="the log file")
-    assert check.run(fine, ["--lgo", "x"]) == (3, f"DEMO UNKNOWN - unknown option --lgo{HINT}")
-    assert check.run(fine, ["-v"])[1].startswith("DEMO UNKNOWN - the following arguments are required: --log")
+    sentence = "unknown option --lgo (did you mean --log?)"
+    assert check.run(fine, ["--lgo", "x"]) == (3, f"DEMO UNKNOWN - {sentence}{HINT}")
+    assert check.run(fine, ["-v"])[1].startswith("DEMO UNKNOWN - --log FILE is missing")
     assert "--log FILE [OPTION ...]" in check.run(fine, ["--help"])[1]
 
 

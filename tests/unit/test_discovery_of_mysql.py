@@ -253,6 +253,26 @@ def test_hosts_with_hostile_names_are_left_out():
     assert len([one for one in found.remarks if "node" in one]) == 3
 
 
+@pytest.mark.parametrize(("engine", "sign"), [(icinga2, "//"), (nagios, "#")])
+def test_what_only_the_server_names_is_no_active_check(engine, sign):
+    """Neither another host or port, of SQL nodes and of data nodes, nor a path."""
+    node = SqlNode()
+    node.hosts((3, "NDB", "data.example"), (1, "MGM", "mgm.example"))
+    nodes = ((52, "evil.example:3306"), (53, "evil.example:99999"), (54, "127.0.0.1:31"))
+    node.sql_nodes(*((number, f"mysql://{place}/") for number, place in nodes))
+    node.variables, node.local = {"log_bin": 1, "datadir": "/planted"}, True
+    lines = engine.written(look(node)).splitlines()
+    active = "\n".join(line for line in lines if not line.startswith(sign))
+    for planted in ("example", "-31", '"31"', "!31", "99999", "/planted"):
+        assert planted not in active
+    comments = [line for line in lines if line.startswith(sign)]
+    assert f"{sign} {sign} SQL node 52" in comments
+    assert any("names no host and port" in line for line in comments)
+    for who in ("processes", "config_nodes"):
+        sentence = f"{sign} Only ndbinfo.{who} of {node.where} names this: uncomment it if it is yours. "
+        assert any(line.startswith(sentence) for line in comments)
+
+
 def test_who_may_not_read_ndbinfo_is_told_the_whole_grant():
     node = SqlNode()
     node.denied = {"config_nodes"}

@@ -46,7 +46,7 @@ def test_without_a_port_it_asks_which_jvm(target):
 )
 def test_a_host_with_a_port_is_refused(target, host, way):
     for port in ([], ["-P", "9010"]):
-        assert f"-H {host} has a port: use {way}" in target("-H", host, *port)
+        assert f'"{host}" has a port: use {way}' in target("-H", host, *port)
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "-1", "http", "7199x", "\u0667"])

@@ -5,7 +5,17 @@ from __future__ import annotations
 import sys
 
 from stallwatch.declared import FLAG
-from stallwatch.discovery.plan import ONE_PROBLEM, apart, by_key, commented, name, parts, remark, shared
+from stallwatch.discovery.plan import (
+    ONE_PROBLEM,
+    apart,
+    by_key,
+    commented,
+    name,
+    named,
+    parts,
+    remark,
+    shared,
+)
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,7 +63,7 @@ def _host(host: Host, called: str) -> str:
         f"  {kind} = {text(host.address)}\n}}\n"
     )
     services = parts(host, _title)
-    return "".join(
+    written = "".join(
         [
             head,
             *(_service(called, title, one, host.reach) for title, one in services.asked),
@@ -66,6 +76,7 @@ def _host(host: Host, called: str) -> str:
             ),
         ]
     )
+    return named(written, host.named_by, "//") if host.named_by else written
 
 
 def _joined(words: str) -> str:

@@ -54,7 +54,8 @@ _TABLESPACES = Statement(
     " WHERE ENGINE = 'ndbcluster' AND FILE_TYPE = 'DATAFILE'",
     PROCESS,
 )
-_URI = re.compile(r"mysql://(\[[^\]/]+\]|[^/:?]+)(?::(\d+))?(?:[/?].*)?", re.DOTALL)
+_URI = re.compile(r"mysql://(\[[^\]/]+\]|[^/:?]+)(?::(\d{1,5}))?(?:[/?].*)?", re.DOTALL)
+_LARGEST_PORT = 65535
 _LOOPBACK = re.compile(r"localhost|127\..*|::1|::|0\.0\.0\.0|")
 
 _EVERY = [service for declared in every().values() for service in declared.services]
@@ -117,6 +118,11 @@ class _Look:
         programs = ("mariadbd", "mysqld") if self._server.flavour.mariadb else ("mysqld",)
         yield MYSQL_PROCESS._replace(options=tuple(("program", program) for program in programs))
         of_disk = (("data-dir", data_dir),) if data_dir else ()
+        if data_dir and self._server.local:  # the service is active, and the server alone names that path
+            self._remarks.append(
+                f"The server names {data_dir}: if that is its folder, add --data-dir to Host."
+            )
+            of_disk = ()
         yield HOST._replace(options=of_disk)
         more = "" if whole(settings, "@@log_bin") else "; the binary log is off, so with --no-binlog"
         self._remarks.append(
@@ -193,13 +199,14 @@ class _Look:
             nodes.setdefault((text(row, "node_hostname"), text(row, "node_type")), []).append(
                 text(row, "node_id")
             )
+        where = self._server.where
         for (host, kind), numbers in nodes.items():
             about, services = OF_NODES[kind]
             about = f"{about}{'s' if numbers[1:] else ''} {' and '.join(numbers)}"
             if _LOOPBACK.fullmatch(host) or host in self._place:
                 yield Host(self._place.name, self._place.address, about, inside=services)
             elif is_address(host):
-                yield Host(host, host, about, inside=services)
+                yield Host(host, host, about, inside=services, named_by=f"ndbinfo.config_nodes of {where}")
             else:
                 self._remarks.append(f"{about}: {host} is no name or address of a host")
 
@@ -213,15 +220,18 @@ class _Look:
             if node == whole(own, "Value"):
                 continue
             host, port = (uri[1].strip("[]"), uri[2] or str(PORT)) if uri else ("", "")
-            if not is_address(host):
-                self._remarks.append(f"SQL node {node}: {text(row, 'uri')} names no host")
+            if not is_address(host) or not 0 < int(port) <= _LARGEST_PORT:
+                self._remarks.append(f"SQL node {node}: {text(row, 'uri')} names no host and port")
                 continue
             name = host
             if _LOOPBACK.fullmatch(host):  # the cluster's own host
                 name, host = self._place[:2]
             if name == self._place.name or port != str(PORT):
                 name = f"{name}-{port}"
-            yield Host(name, host, f"SQL node {node}", (ANSWERS,), reach=(("port", port), *reach))
+            who = f"ndbinfo.processes of {self._server.where}"
+            yield Host(
+                name, host, f"SQL node {node}", (ANSWERS,), reach=(("port", port), *reach), named_by=who
+            )
 
 
 def _together(hosts: list[Host]) -> list[Host]:
@@ -231,7 +241,7 @@ def _together(hosts: list[Host]) -> list[Host]:
         known = merged.get(one.name)
         merged[one.name] = one if known is None else known._replace(
             about=f"{known.about}, {one.about}", services=known.services + one.services,
-            inside=known.inside + one.inside, reach=known.reach or one.reach,
+            inside=known.inside + one.inside, reach=known.reach or one.reach, named_by=known.named_by,
         )  # fmt: skip
     return [*merged.values()]
 

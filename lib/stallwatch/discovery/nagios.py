@@ -11,6 +11,7 @@ from stallwatch.discovery.plan import (
     OPTION_FILE,
     apart,
     commented,
+    named,
     parts,
     remark,
     shared,
@@ -56,7 +57,7 @@ def _host(host: Host, called: str) -> str:
     )
     services = parts(host)
     inside = [(title, one) for title, one in services.inside if one.nrpe]
-    return "".join(
+    written = "".join(
         [
             head,
             *(_service(called, title, one, _asked(host, one)) for title, one in services.asked),
@@ -69,6 +70,7 @@ def _host(host: Host, called: str) -> str:
             ),
         ]
     )
+    return named(written, host.named_by, "#") if host.named_by else written
 
 
 def _service(host: str, title: str, service: Service, command: str) -> str:

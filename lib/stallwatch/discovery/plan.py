@@ -19,6 +19,8 @@ PASSWORD_FILE = "/etc/stallwatch/jmx.password"  # noqa: S105 - a path
 DOCS = "file:///usr/share/stallwatch/docs"  # of the Debian package: a sheet for each plugin
 ONE_PROBLEM = "An unreachable server is one problem: services that ask it send no notifications meanwhile."
 
+_NAMED = "Only {who} names this: uncomment it if it is yours. Its checks log in there, with the same account."
+
 _ADDRESS = re.compile(r"[A-Za-z0-9:][A-Za-z0-9_.:%-]{0,254}")
 _LONGEST = 100  # letters of a name
 
@@ -56,6 +58,7 @@ class Host(NamedTuple):
     inside: tuple[Service, ...] = ()
     reach: Options = ()  # how every service of it gets there
     local: bool = False  # it is this very host: what runs on it runs here
+    named_by: str = ""  # what alone names its address or port: an answer of the server, not the user
 
     @property
     def every(self) -> tuple[Service, ...]:
@@ -129,6 +132,11 @@ def commented(definition: str, sign: str) -> str:
     """Put ``sign`` before each line of a definition, for a person to take away."""
     lines = definition.strip().splitlines()
     return "".join(f"{sign}{' ' * bool(line)}{line}\n" for line in lines) + "\n"
+
+
+def named(definitions: str, who: str, sign: str) -> str:
+    """Write what nobody but a server names as a comment, with who that is."""
+    return f"\n{sign} {remark(_NAMED.format(who=who))}\n{commented(definitions, sign)}"
 
 
 def by_key(options: Options) -> dict[str, list[str]]:

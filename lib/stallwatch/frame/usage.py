@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 # Of the help of a range, and of any help: patterns.
 LEVEL, DEFAULT = "^(warning|critical) range:? ", r"\s*\(default: (.*)\)$"
 _USUAL, _NARROWEST = 80, 40  # columns
+_MOST = 2000  # arguments: argparse takes four times as long for twice as many, before any deadline runs
+_LIKE = 0.65  # of difflib, from which two names are alike: lgo and log
+_ADDRESS = r"\d+(\.\d+){3}|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]+"
 
 
 class Said(Exception):  # noqa: N818
@@ -106,6 +109,7 @@ class Parser(ArgumentParser):
         )
         # "-w -5:5" has a range, not an option -5: argparse itself lets only plain numbers pass (3.11).
         self._negative_number_matcher = re.compile(r"-[\d.]")
+        self._needed: list[Action] = []  # options that have to be given, while arguments are parsed
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse found wrong."""
@@ -121,7 +125,7 @@ class Parser(ArgumentParser):
 
     def format_help(self) -> str:
         """Write the help; its usage names only what is required."""
-        required = [one for one in self._actions if one.required]
+        required = (one for one in self._actions if one.required or one in self._needed)
         words = [f"{one.option_strings[-1]} {one.metavar}" for one in required]
         self.usage = " ".join(["%(prog)s", *words, "[OPTION ...]"])
         return super().format_help() + self.examples
@@ -132,35 +136,46 @@ class Parser(ArgumentParser):
 
     def parse(self, arguments: list[str]) -> Namespace:
         """Parse them all. What belongs to no option is not repeated: it may be part of a password."""
-        try:
-            options, strays = self.parse_known_args(arguments)
-        except UsageError:
-            self._refuse_unknown(self._strays(arguments))  # a mistyped name explains what is missing
-            raise
-        self._refuse_unknown(strays)
-        if strays:
-            place = arguments.index(strays[0])
-            self.error(f"argument {place + 1}{self._after(arguments[:place])} belongs to no option")
-        return options
-
-    def _strays(self, arguments: list[str]) -> list[str]:
-        """Return what belongs to no option, also where a required one is missing."""
-        required = [one for one in self._actions if one.required]
-        for one in required:
+        if len(arguments) > _MOST:
+            self.error(f"{len(arguments)} arguments are too many: give {_MOST} at most")
+        self._needed = [one for one in self._actions if one.required]
+        for one in self._needed:
             one.required = False
         try:
-            return self.parse_known_args(arguments)[1]
+            options, strays = self.parse_known_args(arguments)
         finally:
-            for one in required:
+            for one in self._needed:
                 one.required = True
+        self._refuse_unknown(strays)  # a mistyped name explains what is missing
+        if strays:
+            place = arguments.index(strays[0])
+            meant = f" (did you mean -H {strays[0]}?)" if self._may_be_host(strays[0]) else ""
+            self.error(f"argument {place + 1}{self._after(arguments[:place])} belongs to no option{meant}")
+        if missing := [one for one in self._needed if getattr(options, one.dest) is None]:
+            self.error(f"{missing[0].option_strings[-1]} {missing[0].metavar} is missing")
+        return options
 
     def _refuse_unknown(self, strays: Iterable[str]) -> None:
         """Name the first option that the plugin does not have."""
         for stray in strays:
             if stray.startswith("--") and stray != "--":
-                self.error(f"unknown option {re.split('[= ]', stray)[0]}")
+                name = re.split("[= ]", stray)[0]
+                self.error(f"unknown option {name}{self._meant(name)}")
             if stray.startswith("-") and stray != "--":
                 self.error(f"unknown option {stray[:2]}")
+
+    def _meant(self, name: str) -> str:
+        """Name the option that is most like one that there is not."""
+        from difflib import get_close_matches
+
+        word = name[2:82]
+        known = [flag[2:] for flag in self._option_string_actions if flag.startswith("--")]
+        like = [one for one in known if one.startswith(word)] or get_close_matches(word, known, 1, _LIKE)
+        return f" (did you mean --{like[0]}?)" if like else ""
+
+    def _may_be_host(self, word: str) -> bool:
+        """Whether it is an address, which a password is not, and the host has an option here."""
+        return "-H" in self._option_string_actions and re.fullmatch(_ADDRESS, word) is not None
 
     def _after(self, arguments: list[str]) -> str:
         """Name the last option among these, without its value."""

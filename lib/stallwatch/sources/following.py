@@ -65,11 +65,12 @@ def unreadable(path: str, error: OSError, check: str) -> ProbeError:
             return ProbeError(f"{path} is a symbolic link to {os.readlink(path)}, which does not exist")
         return ProbeError(f"{path} does not exist", f"check {check}")
     if isinstance(error, PermissionError):
-        return _denied(path)
+        return denied(path)
     return ProbeError(f"{path} cannot be read: {error.strerror}")
 
 
-def _denied(path: str) -> ProbeError:
+def denied(path: str) -> ProbeError:
+    """Name the user that may not read it, and the command that lets them."""
     user = user_name(os.geteuid())
     for outer in _outwards(os.path.dirname(os.path.abspath(path))):
         if not os.access(outer, os.X_OK, effective_ids=True):

@@ -48,6 +48,16 @@ def _read(path: str, most: int, *, to_line: bool) -> tuple[bytes, int]:
         return (file.readline if to_line else file.read)(most), mode
 
 
+def unreadable(said: str, path: str, error: Exception) -> str:
+    """Return why a file cannot be read: after ``said``, or, where rights are missing, with the next step."""
+    if isinstance(error, PermissionError):
+        from stallwatch.sources.following import denied
+
+        refused = denied(path)
+        return f"{refused.what} - {refused.advice}"
+    return f"{said}: {getattr(error, 'strerror', None) or 'is no text'}"
+
+
 @contextmanager
 def having_data(*paths: str | None) -> Iterator[None]:
     """Have FIFOs open while a library reads them; raises OSError for one that has no data."""

@@ -22,10 +22,9 @@ def password(path: str, errors: str = "strict") -> str:
     try:
         if line := given_file.first_line(path, _LONGEST_LINE).decode(errors=errors):
             return line
-        why = "its first line is empty"
     except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or "is no text"
-    raise UnusableFileError(f"--password-file {path}: {why}")
+        raise UnusableFileError(given_file.unreadable(f"--password-file {path}", path, error)) from None
+    raise UnusableFileError(f"--password-file {path}: its first line is empty")
 
 
 def tell(check: Check, path: str, *, secret: bool = True) -> None:

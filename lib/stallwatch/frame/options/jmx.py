@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from stallwatch.frame.options import exposed
-from stallwatch.frame.options.values import port, utf8, variable
+from stallwatch.frame.options.values import host, port, utf8, variable
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError, UnusableFileError
 
@@ -25,7 +23,8 @@ _NOT_EMPTY = (
 
 def add(check: Check) -> None:
     """Add the options; ``connect`` uses them."""
-    check.connection("-H", "--hostname", metavar="HOST", help="host of the JVM (default: localhost)")
+    about = "host of the JVM (default: localhost)"
+    check.connection("-H", "--hostname", type=host, metavar="HOST", help=about)
     check.connection("-P", "--port", type=port, metavar="PORT", help="JMX port, Cassandra: 7199")
     about = (
         "host, port and name in one: service:jmx:rmi:///jndi/rmi://HOST:PORT/NAME, or of Jolokia: "
@@ -52,7 +51,7 @@ def add(check: Check) -> None:
         'host of the RMI port; "stub": the host that the server names, which gets no password unless it is '
         "the host of the registry (default: the host of the registry)"
     )
-    check.connection("--rmi-host", metavar="HOST", help=about)
+    check.connection("--rmi-host", type=host, metavar="HOST", help=about)
     about = "RMI port (default: the port that the server names)"
     check.connection("--rmi-port", type=port, metavar="PORT", help=about)
     about = (
@@ -144,7 +143,6 @@ def _address(check: Check, options: Namespace) -> Target:
         is_http,
     )
 
-    _must_be_host(check, options.hostname)
     via = options.via or ("jolokia" if options.url and is_http(options.url) else "rmi")
     if options.url is None:
         if options.port is None and options.hostname is not None:
@@ -160,17 +158,11 @@ def _address(check: Check, options: Namespace) -> Target:
         check.parser.error(f"-U is a URL of {other}, which contradicts --via {options.via}: leave out --via")
     try:
         if via == "jolokia":
-            host, port, path, https = from_http_url(options.url)
-            return Target(host, port, path, via=via, tls=Tls(wanted=https))
+            name, at, path, https = from_http_url(options.url)
+            return Target(name, at, path, via=via, tls=Tls(wanted=https))
         return Target(*from_url(options.url), via=via)
     except NotUnderstoodError as error:
         check.parser.error(f"-U/--url: {error}")
-
-
-def _must_be_host(check: Check, host: str | None) -> None:
-    """Refuse HOST:PORT; an IPv6 address without brackets has more colons."""
-    if host is not None and (found := re.fullmatch(r"([^:]+|\[.+\]):(\d+)", host)):
-        check.parser.error(f"-H {host} has a port: use -H {found[1]} -P {found[2]}")
 
 
 def _password(options: Namespace) -> str | None:

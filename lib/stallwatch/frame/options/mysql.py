@@ -8,7 +8,7 @@ import stat
 from contextlib import suppress
 
 from stallwatch.frame.options import exposed
-from stallwatch.frame.options.values import port, utf8, variable
+from stallwatch.frame.options.values import host, port, utf8, variable
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError, UnusableFileError
 
@@ -46,7 +46,7 @@ _NOT_EMPTY = (
     "hostname", "socket", "username", "password_file", "defaults_file", "defaults_group", "ssl_ca",
     "ssl_cert", "ssl_key", "server_public_key_path",
 )  # fmt: skip
-_PLACE = r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s]+))(?::(?P<port>\d{1,5}))?"
+_PLACE = r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s@/]+))(?::(?P<port>\d{1,5}))?"
 _LARGEST_KEY = 16 * 1024  # bytes
 _LOCAL = (None, "", "localhost")
 _PATIENCE = 3.0  # seconds for each server besides the one that is judged
@@ -56,7 +56,7 @@ _NO = ("0", "off", "false", "no", "disabled")
 def add(check: Check, unreachable: str = "unknown") -> None:
     """Add the options; ``target`` reads them. ``unreachable`` is as for ``Check.asks_server``."""
     about = "host of the server (default: localhost: its socket, or TCP if a port is given)"
-    check.connection("-H", "--hostname", metavar="HOST", help=about)
+    check.connection("-H", "--hostname", type=host, metavar="HOST", help=about)
     check.connection("-P", "--port", type=port, metavar="PORT", help="TCP port (default: 3306)")
     about = f"socket of a server on this host (default: ${SOCKET}, or the usual path of packages)"
     check.connection("-S", "--socket", metavar="PATH", help=about)
@@ -230,11 +230,12 @@ def _target(check: Check, options: Namespace, given: Given) -> Target:
     try:
         at = port(given.get("port") or str(PORT))
         mode = _mode(given.get("ssl-mode") or _implied_mode(given))
+        name = host(given.get("host") or "localhost")
     except NotUnderstoodError as error:  # those of the command line have been read before
         raise UnusableFileError(f"{_path(options)}: {error}") from None
     login = given.get("user"), given.get("password")
     return mysql.Target(
-        given.get("host") or "localhost", at, given.get("socket"), *login, _tls(check, given, mode),
+        name, at, given.get("socket"), *login, _tls(check, given, mode),
         cleartext=_on(given, "enable-cleartext-plugin"), server_key=_public_key(given),
     )  # fmt: skip
 
@@ -247,7 +248,8 @@ def _public_key(given: Given) -> bytes | None:
     try:
         octets, _ = given_file.content(path, _LARGEST_KEY)
     except OSError as error:
-        raise UnusableFileError(f"--server-public-key-path {path}: {error.strerror}") from None
+        said = f"--server-public-key-path {path}"
+        raise UnusableFileError(given_file.unreadable(said, path, error)) from None
     if b"-----BEGIN PUBLIC KEY-----" not in octets:
         raise UnusableFileError(f"--server-public-key-path {path}: there is no public key in PEM form in it")
     return octets
@@ -293,8 +295,10 @@ def host_and_port(text: str) -> tuple[str, str | None]:
     found = re.fullmatch(_PLACE, text)
     if found:
         return found["ipv6"] or found["host"], found["port"]
-    if text.count(":") > 1 and not re.search(r"[\[\]\s]", text):
+    if text.count(":") > 1 and not re.search(r"[\[\]\s@/]", text):
         return text, None  # an IPv6 address
+    if "@" in text:  # a password before it, maybe
+        raise NotUnderstoodError("write HOST or HOST:PORT alone, without user and password")
     raise NotUnderstoodError(f'"{text}" is not HOST, HOST:PORT or [IPV6]:PORT')
 
 

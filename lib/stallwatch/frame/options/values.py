@@ -20,6 +20,15 @@ def port(text: str) -> int:
     return number
 
 
+def host(text: str) -> str:
+    """Read the name or address of a host, for an option. What is a URL is not repeated in whole."""
+    if found := re.fullmatch(r"([^:@/]+|\[.+\]):(\d+)", text):
+        raise NotUnderstoodError(f'"{text}" has a port: use -H {found[1]} -P {found[2]}')
+    if "@" in text or "/" in text:
+        raise NotUnderstoodError("write the host's name or address alone, without user, password and path")
+    return text
+
+
 def regex(text: str, flags: int = 0) -> re.Pattern[str]:
     """Read a regular expression, for an option."""
     try:

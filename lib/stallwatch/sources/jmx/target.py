@@ -74,8 +74,7 @@ def is_http(url: str) -> bool:
 
 def from_http_url(text: str) -> tuple[str, int, str, bool]:
     """Read ``http[s]://HOST[:PORT][/PATH]``; the result is host, port and path, and whether it is https."""
-    if "@" in text:  # which must not be shown
-        raise NotUnderstoodError("user and password do not belong into a URL: give -u and --password-file")
+    _refuse_password(text)
     url = re.fullmatch(_HTTP, text.strip())
     found = re.fullmatch(_PLACE, url["place"]) if url else None
     host = found and (found["ipv6"] or found["host"])
@@ -90,11 +89,18 @@ def from_http_url(text: str) -> tuple[str, int, str, bool]:
     return host, port, f"{path}/" if path else JOLOKIA, url["scheme"].lower() == "https"
 
 
+def _refuse_password(text: str) -> None:
+    """Refuse a URL with a user, and maybe a password, which must not be shown."""
+    if "@" in text:
+        raise NotUnderstoodError("user and password do not belong into a URL: give -u and --password-file")
+
+
 def from_url(text: str) -> tuple[str, int, str]:
     """Read ``service:jmx:rmi://ANYTHING/jndi/rmi://HOST:PORT/NAME``; the result is host, port and name.
 
     What is before ``/jndi/`` is where the server was set to listen; Java's client ignores it, too.
     """
+    _refuse_password(text)
     url = re.fullmatch(_URL, text.strip())
     if not url:
         raise NotUnderstoodError(

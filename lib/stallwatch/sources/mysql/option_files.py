@@ -125,7 +125,7 @@ def _content(path: str) -> bytes:
     try:
         octets, mode = given_file.content(path, _LARGEST + 1)
     except OSError as error:
-        raise UnusableFileError(f"{path} cannot be read: {error.strerror}") from None
+        raise UnusableFileError(given_file.unreadable(f"{path} cannot be read", path, error)) from None
     if stat.S_ISREG(mode) and mode & stat.S_IWOTH:
         raise UnusableFileError(f"{path} can be written by everybody, so MySQL would ignore it: chmod o-w")
     return octets
@@ -151,7 +151,8 @@ def _configurations(directory: str, where: str) -> list[str]:
         with os.scandir(os.fsencode(directory)) as entries:
             names = [*islice((entry.name for entry in entries if entry.name.endswith(b".cnf")), _MOST + 1)]
     except OSError as error:
-        raise UnusableFileError(f"{where}: {directory} cannot be read: {error.strerror}") from None
+        said = f"{where}: {directory} cannot be read"
+        raise UnusableFileError(given_file.unreadable(said, directory, error)) from None
     if len(names) > _MOST:
         raise UnusableFileError(f"{where}: {directory} has more than {_MOST} option files")
     return [os.path.join(directory, os.fsdecode(name)) for name in sorted(names)]
