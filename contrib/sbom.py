@@ -10,10 +10,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from hashlib import sha256
 from importlib.metadata import Distribution, distribution
+from itertools import chain
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = "stallwatch"
@@ -34,15 +38,23 @@ def bill(report: dict[str, Any], tree: Path) -> dict[str, Any]:
         about["properties"] = [{"name": f"{OURS}:commit", "value": head}]
     moment = os.environ.get("SOURCE_DATE_EPOCH") or git(tree, "log", "-1", "--format=%ct")
     used = {name: ref for name, ref in refs.items() if name != BUILDING}
+    inside = {name: [*archives(distribution(name))] for name in used}
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
         "metadata": ({"timestamp": told(moment)} if moment else {}) | {"component": about},
-        "components": [component(name, ref, sums[name]) for name, ref in refs.items()],
+        "components": [
+            *(component(name, ref, sums[name]) for name, ref in refs.items()),
+            *chain(*inside.values()),
+        ],
         "dependencies": [
-            {"ref": ref, "dependsOn": [used[other] for other in needed(name) if other in used]}
+            {
+                "ref": ref,
+                "dependsOn": [used[other] for other in needed(name) if other in used]
+                + [one["bom-ref"] for one in inside.get(name, ())],
+            }
             for name, ref in ({OURS: OURS} | used).items()
         ],
     }
@@ -64,8 +76,33 @@ def component(name: str, ref: str, digest: str) -> dict[str, Any]:
     return {key: value for key, value in known.items() if value}
 
 
+def archives(package: Distribution) -> Iterator[dict[str, Any]]:
+    """Return the Java archives that a package brings: Maven writes into them what they are."""
+    for file in package.files or ():
+        if file.suffix != ".jar":
+            continue
+        path = Path(str(file.locate()))
+        with ZipFile(path) as archive:
+            [about] = [one for one in archive.namelist() if one.endswith("/pom.properties")]
+            lines = archive.read(about).decode().splitlines()
+        named = dict(line.split("=", 1) for line in lines if "=" in line)
+        group, name, version = (named[key] for key in ("groupId", "artifactId", "version"))
+        ref = f"pkg:maven/{group}/{name}@{version}"
+        yield {
+            "type": "library",
+            "bom-ref": ref,
+            "group": group,
+            "name": name,
+            "version": version,
+            "scope": "required",
+            "hashes": [{"alg": "SHA-256", "content": sha256(path.read_bytes()).hexdigest()}],
+            "licenses": licenses(package),
+            "purl": ref,
+        }
+
+
 def licenses(package: Distribution) -> list[dict[str, Any]]:
-    """Return the license that the package names, or nothing: its expression (SPDX), else its own words."""
+    """Return the license of a package: its expression (SPDX), its own words, or its file's first line."""
     about = package.metadata
     if expression := about.get("License-Expression"):
         return [{"expression": expression}]
@@ -73,7 +110,9 @@ def licenses(package: Distribution) -> list[dict[str, Any]]:
     if words != "UNKNOWN" and "\n" not in words:
         return [{"license": {"name": words}}]
     kinds = [kind for kind in about.get_all("Classifier") or () if kind.startswith("License :: ")]
-    return [{"license": {"name": kind.rpartition(" :: ")[2]}} for kind in kinds]
+    files = (file.read_text() for file in package.files or () if file.name.startswith("LICENSE"))
+    names = [kind.rpartition(" :: ")[2] for kind in kinds] or [text.partition("\n")[0] for text in files][:1]
+    return [{"license": {"name": name.strip()}} for name in names]
 
 
 def needed(name: str) -> list[str]:

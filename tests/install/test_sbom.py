@@ -1,5 +1,6 @@
 """The SBOM that is installed: true, complete, valid, and the same each time."""
 
+import hashlib
 import json
 import os
 import re
@@ -19,6 +20,7 @@ PINNED = {  # the sums of each; psutil has one for each architecture
     for name, sums in re.findall(r"^(\S+)==\S+ \\\n((?: +--hash=\S+(?: \\)?\n)+)", PINS, re.MULTILINE)
 }
 BUILDING = "setuptools"
+JAR = "JMXQuery"  # of Java, in the package jmxquery
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,7 @@ def test_it_is_valid(text):
 
 
 def test_it_tells_each_pinned_package_with_its_sum(told):
-    sums = {one["name"]: one["hashes"] for one in told["components"]}
+    sums = {one["name"]: one["hashes"] for one in told["components"] if one["name"] != JAR}
     assert sums.keys() == PINNED.keys()
     assert [name for name, [one] in sums.items() if one["alg"] != "SHA-256"] == []
     assert [name for name, [one] in sums.items() if one["content"] not in PINNED[name]] == []
@@ -50,6 +52,7 @@ def test_it_tells_what_is_installed_and_its_licenses(installed, told):
     there = {one.metadata["Name"]: one for one in distributions(path=[str(folder)])}
     ours = there.pop("stallwatch")
     required = {one["name"]: one for one in told["components"] if one["scope"] == "required"}
+    del required[JAR]
     assert {name: one["version"] for name, one in required.items()} == {
         name: one.version for name, one in there.items()
     }
@@ -61,7 +64,7 @@ def test_it_tells_what_is_installed_and_its_licenses(installed, told):
         "nagiosplugin": [{"license": {"name": "ZPL-2.1"}}],
         "PyMySQL": [{"expression": "MIT"}],
         "psutil": [{"license": {"name": "BSD-3-Clause"}}],
-        "jmxquery": None,  # it says UNKNOWN
+        "jmxquery": [{"license": {"name": "The MIT License"}}],  # its file's first line: it says UNKNOWN
     }
     assert told["metadata"]["component"]["version"] == ours.version
 
@@ -69,7 +72,19 @@ def test_it_tells_what_is_installed_and_its_licenses(installed, told):
 def test_it_tells_what_depends_on_what(told):
     depends = {one["ref"]: one["dependsOn"] for one in told["dependencies"]}
     required = {one["bom-ref"] for one in told["components"] if one["scope"] == "required"}
-    assert depends == {"stallwatch": sorted(required)} | {one: [] for one in required}
+    jar, query = (next(one for one in required if name in one) for name in (JAR, "/jmxquery@"))
+    python = sorted(required - {jar})
+    assert depends == {"stallwatch": python} | {one: [jar] * (one == query) for one in python}
+
+
+def test_the_java_archive_of_a_package_is_a_component(installed, told):
+    [jar] = installed.glob(f"lib/stallwatch/lib/python3.*/site-packages/**/{JAR}-*.jar")
+    [one] = [one for one in told["components"] if one["name"] == JAR]
+    url = PackageURL.from_string(one["purl"])
+    assert (url.type, url.namespace, url.name) == ("maven", "com.outlyer", JAR)
+    assert f"{url.name}-{url.version}.jar" == jar.name
+    assert one["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(jar.read_bytes()).hexdigest()}]
+    assert one["licenses"] == [{"license": {"name": "The MIT License"}}]
 
 
 def test_it_has_no_time_but_that_of_the_commit_and_no_chance(told):

@@ -1,6 +1,8 @@
 """What the options of the MySQL plugins come to: whom to ask, and as whom."""
 
+import os
 import socket
+import tempfile
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +13,7 @@ from stallwatch.frame.options import mysql as mysql_options
 from stallwatch.sources import mysql
 from stallwatch.sources.mysql.target import MODES
 
+NOBODY = 65534
 SOCKETS = mysql_options.SOCKETS
 
 
@@ -129,6 +132,36 @@ def test_a_socket_that_is_given(target, file):
 def test_a_server_has_one_address(target):
     for more in (["-H", "db1"], ["-P", "3306"]):
         assert "-S names a server on this host already: leave out -H and -P" in target("-S", "/b.sock", *more)
+
+
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [
+        ("192.0.2.1:3306", '"192.0.2.1:3306" has a port: use -H 192.0.2.1 -P 3306'),
+        ("[::1]:3306", '"[::1]:3306" has a port: use -H [::1] -P 3306'),
+        ("mysql://mon:x@db1", "write the host's name or address alone, without user, password and path"),
+    ],
+)
+def test_what_is_more_than_a_host(target, file, host, why):
+    assert f"argument -H/--hostname: {why}" in target("-H", host)
+    path = file(f"[client]\nhost={host}\n")
+    assert f"{path}: {why}" in target("--defaults-file", path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become nobody")
+@pytest.mark.parametrize("option", ["--defaults-file", "--password-file", "--server-public-key-path"])
+def test_a_file_that_may_not_be_read(target, option):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        path = f"{folder}/it"
+        os.close(os.open(path, os.O_CREAT, 0o600))
+        os.seteuid(NOBODY)
+        try:
+            said = target(option, path)
+        finally:
+            os.seteuid(0)
+    step = f"let nobody read it: setfacl -m u:nobody:r {path}"
+    assert said == f"MYSQL UNKNOWN - user nobody may not read {path} - {step}"
 
 
 def test_the_file_names_host_port_and_socket(target, file):
