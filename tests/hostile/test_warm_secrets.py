@@ -86,8 +86,7 @@ def test_a_worker_that_is_started_while_checks_wait(tmp_path):
             for number in range(8)
         ]
         warm_daemon.soon(lambda: len(daemon.workers) >= len(waiting))
-        warm_daemon.soon(lambda: all(remembered(worker.pid) for worker in daemon.workers))
-        assert {len(remembered(worker.pid)) for worker in daemon.workers} == {1}
+        warm_daemon.soon(lambda: {len(remembered(worker.pid)) for worker in daemon.workers} == {1})
         assert not remembered(daemon.supervisor.pid)
         for process in waiting:
             process.kill()
@@ -103,7 +102,8 @@ def test_nobody_else_reads_the_memory(tmp_path):
             for file in ("mem", "maps", "environ"):
                 command = ["head", "-c", "1", f"/proc/{process.pid}/{file}"]
                 done = subprocess.run(command, capture_output=True, check=False, **user)
-                assert b"Permission denied" in done.stderr, (process, file)
+                denied = b"Permission denied" in done.stderr
+                assert denied or not warm_daemon.lives(process.pid), (process, file)
 
 
 def remembered(pid):
