@@ -88,7 +88,7 @@ generate: $(VENV)/ready
 
 # What the plugins say about recorded logs becomes what the tests expect: read the difference.
 record: $(VENV)/ready
-	STALLWATCH_RECORD=1 $(VENV)/bin/python -m pytest -q tests/recorded
+	STALLWATCH_RECORD=1 $(VENV)/bin/python -m pytest -q tests/recorded tests/unit/test_documented_screens.py
 
 # Other parts than the usual: WHAT="replication capacity growth before"; ROUNDS=5 for a quick look.
 bench: $(VENV)/ready

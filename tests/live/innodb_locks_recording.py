@@ -1,6 +1,8 @@
 """Record what check_innodb_locks asks of a server on which one client blocks others, for tests/recorded.
 
 .venv/bin/python tests/live/innodb_locks_recording.py KIND [NAME ...], where KIND is one of KINDS
+
+Without a name it records all scenarios, in 5 minutes.
 """
 
 import os

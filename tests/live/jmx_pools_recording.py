@@ -1,7 +1,8 @@
 """Record what a JVM says of its pools, for tests/recorded/jmx_thread_pools.
 
-cd tests/recorded/jmx_thread_pools
-../../../.venv/bin/python ../../live/jmx_pools_recording.py PORT > SERVER-VERSION.json
+.venv/bin/python tests/live/jmx_pools_recording.py PORT > tests/recorded/jmx_thread_pools/SERVER-VERSION.json
+
+PORT is that of a running JVM; tests/live/cassandra.py starts a Cassandra and prints its port.
 """
 
 import json

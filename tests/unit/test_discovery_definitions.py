@@ -132,10 +132,10 @@ def test_an_option_given_several_times_is_a_list_for_icinga():
 
 def test_who_only_asks_depends_on_who_tells_that_nobody_answers():
     told = plan.Plan((plan.Host("db1", "192.0.2.11", "", (mysql.ANSWERS, *mysql.OF_SERVER)),))
-    others = "MySQL status, InnoDB locks, InnoDB redo log, InnoDB buffer pool\n"
-    assert f"    dependent_service_description  {others}" in nagios.written(told)
-    parts = ("mysql-status", "innodb-locks", "innodb-redo-log", "innodb-buffer-pool")
-    names = ", ".join(f'"stallwatch-{part}"' for part in parts)
+    titles = [service.title for service in mysql.OF_SERVER]
+    assert "InnoDB locks" in titles
+    assert f"    dependent_service_description  {', '.join(titles)}\n" in nagios.written(told)
+    names = ", ".join(f'"stallwatch-{title.lower().replace(" ", "-")}"' for title in titles)
     rule = f'  assign where host.name == "db1" && service.name in [ {names} ]\n'
     assert rule in icinga2.written(told)
     alone = told._replace(hosts=(told.hosts[0]._replace(services=(mysql.ANSWERS,)),))

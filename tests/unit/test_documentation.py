@@ -12,8 +12,9 @@ from stallwatch.frame.usage import Said, UsageError
 
 ROOT = Path(__file__).parents[2]
 CONTRIB, DOCS = ROOT / "contrib", ROOT / "contrib" / "docs"
-AT_THE_TOP = [ROOT / "CONTRIBUTING.md", ROOT / "README.md", ROOT / "SECURITY.md"]
+AT_THE_TOP = [ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "README", "SECURITY")]
 PAGES = sorted([*AT_THE_TOP, *DOCS.glob("*.md")])
+DOCUMENTS = sorted([*AT_THE_TOP, *CONTRIB.rglob("*.md"), *(ROOT / "tests").rglob("*.md")])
 OF_OTHERS = {
     "--ndbcluster",
     "--initial",
@@ -260,7 +261,7 @@ def anchor(heading):
     return re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).replace(" ", "-")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=ids(PAGES))
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
         if re.match(r"https?://", link):

@@ -27,7 +27,7 @@ RIDDLES = re.compile(
     "which others can then see|less strongly|who we are here|whatever happens|this version of ours"
     "|has no limit to be a share|stands nowhere else|that is as it should be"
 )
-PERSONS_SAY = {"CHANGELOG.md", "installation.md", "symptoms.md"}
+PERSONS_SAY = {"installation.md", "symptoms.md"}
 
 
 def first_lines():

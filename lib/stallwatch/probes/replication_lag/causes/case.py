@@ -1,4 +1,14 @@
-"""What the rules for causes share: the case they look at, the cause they find, and phrases for it."""
+"""What the rules for causes share: the case they look at, the cause they find, and phrases for it.
+
+The scale of scores:
+
+- 90 to 100: a thread is down, or the link or the heartbeat is silent. R1 applier failed: 100
+- 84 to 88: something holds up the whole channel. R5 server locked: 88, R6 row locked: 86, R8 slow network: 84
+- 70 to 83: the evidence shows what slows the applier. R11 redo log full: 83, R9 no usable key: 80
+- 60 to 65: it probably slows the applier. R13 disk busy: 65, R12 backup: 60, with a busy disk up to 77
+- 35 to 55: a setting or a load that can add to the lag. R16 one applier thread: 55, R20 long history: 35
+- 20: no cause, but good to know (``explains=False``): below the causes, its advice never on the status line
+"""
 
 from __future__ import annotations
 
@@ -38,7 +48,7 @@ ON_THE_LINE = ""  # Cause.what of a silent source and an intended delay: the lin
 class Cause(NamedTuple):
     """One thing that explains a lag, with its evidence in a few words."""
 
-    score: float  # 20 (good to know) to 100 (a thread failed), see CONTRIBUTING; highest first
+    score: float  # 20 (good to know) to 100 (a thread failed), see the scale above; highest first
     what: str  # with its strongest evidence, in some 70 characters: "mariabackup pid 26920, sda 97 % busy"
     advice: str = ""  # one next step, an imperative
     explains: bool = True  # whether it makes replication slow; else it is only worth knowing beside it
