@@ -1,31 +1,29 @@
-"""Different labels for names whose labels in the perfdata would be the same."""
+"""Labels of what a user or a server has named: none ever goes over from one thing to another."""
 
 from __future__ import annotations
 
-from collections import Counter
-
 from stallwatch.line import label
-from stallwatch.startup import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+CHECKSUM = "(?:_[0-9a-f]{6})?"  # what a label may end with, as a regular expression
 
 
-def apart(names: Sequence[str], wholes: Sequence[str]) -> list[str]:
-    """Give the names, all those that would make the same label with a number at their end.
+def own(name: str, whole: str = "") -> str:
+    """Return the label of a thing, made of its own name alone, whatever siblings come and go.
 
-    That is a checksum of the ``whole`` name, which no other one has: when one of them goes, no graph goes on
-    with the numbers of another.
+    ``whole`` is all that distinguishes the thing from others; empty: its name does. A label that does not
+    show all of that ends with a checksum of it: "east" stays "east"; "eu west" and "eu-west" each have a
+    checksum, also while there is only one of them.
+
+    For whatever can have siblings: channels, pools, disks, bonds, MBeans found by a pattern. What has none
+    keeps the bare label: names that the software of a server has fixed (status variables, the pools of
+    Cassandra), what the user asks for by its exact name, and the text of --label.
     """
-    labels = [label(name) for name in names]
-    times = Counter(labels)
-    return [
-        name if times[of] == 1 else f"{name}_{_number(whole)}"
-        for name, of, whole in zip(names, labels, wholes, strict=True)
-    ]
+    shown = label(name)
+    return shown if shown == (whole or name) else f"{shown}_{_checksum(whole or name)}"
 
 
-def _number(whole: str) -> str:
+def _checksum(text: str) -> str:
+    """Six digits: things share a label if both what is shown and these are the same, 1 in 16 million."""
     from binascii import crc32
 
-    return f"{crc32(whole.encode()):08x}"
+    return f"{crc32(text.encode(errors='surrogatepass')):08x}"[:6]

@@ -5,6 +5,8 @@ A probe asks `is_problem` where it has to know.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.line import clean, label
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -66,7 +68,7 @@ class Verdict(NamedTuple):
     name: str | None = None  # of the quantity; None: it was none
     value: float | None = None
     unit: str = ""
-    label: str = ""  # in the perfdata; "": not in the perfdata
+    label: str = ""  # in the perfdata, no other one's; "": not in the perfdata
     warning: Range | None = None
     critical: Range | None = None
     most: float | None = None  # the highest value that it can have; None: not known
@@ -134,27 +136,27 @@ class Report(NamedTuple):
         """The worst state of all."""
         return self.ranked[0].state
 
-    @property
-    def labels(self) -> list[str]:
-        """The label of each verdict in the perfdata, unique; "" of what is not in it."""
-        labels: list[str] = []
-        taken: set[str] = set()
-        for verdict in self.verdicts:
-            own, copy = "" if verdict.value is None else verdict.label, 1
-            while own in taken:
-                copy += 1
-                own = f"{verdict.label}_{copy}"
-            taken |= {own} - {""}
-            labels.append(own)
-        return labels
-
 
 def judge(
     findings: Iterable[Finding], thresholds: dict[str, Limits], say: Callable[[str], str] = clean
 ) -> list[Verdict]:
     """Give every finding its state, in the order they were found. No finding at all is UNKNOWN."""
     verdicts = [_judged(finding, thresholds, say) for finding in findings]
-    return verdicts or [Verdict(State.UNKNOWN, "nothing was measured")]
+    return _without_duplicates(verdicts) or [Verdict(State.UNKNOWN, "nothing was measured")]
+
+
+def _without_duplicates(verdicts: list[Verdict]) -> list[Verdict]:
+    """Take out of the perfdata what shares a label: no graph shows now one thing, now another."""
+    times = Counter(one.label for one in verdicts if one.label)
+    if len(times) == times.total():
+        return verdicts
+    notes = [
+        Verdict(State.OK, f"{count} numbers would have the label {name}: none of them is in the perfdata")
+        for name, count in times.items()
+        if count > 1
+    ]
+    kept = [one._replace(label="") if times[one.label] > 1 else one for one in verdicts]
+    return [*kept, *(note._replace(is_note=True) for note in notes)]
 
 
 def is_problem(finding: Finding, thresholds: dict[str, Limits], at_least: State = State.WARNING) -> bool:
@@ -195,7 +197,7 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         name=say(reading.name) or "value",  # as its label is called then
         value=reading.value,
         unit=reading.unit if reading.unit in UNITS else "",
-        label="" if reading.label == "" else label(reading.label or reading.name) or "value",
+        label=_label(reading),
         warning=shown.get("warning"),
         critical=shown.get("critical"),
         most=reading.most,
@@ -205,6 +207,12 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         fits=line is None or line.fits,
         more=_lines(line, say) if line else (),
     )
+
+
+def _label(reading: Reading) -> str:
+    if reading.label == "" or reading.value is None:
+        return ""
+    return label(reading.label or reading.name) or "value"
 
 
 def _lines(line: Line, say: Callable[[str], str]) -> tuple[str, ...]:

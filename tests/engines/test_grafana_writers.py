@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = {plugin.name: plugin for plugin in plugins()}
 DASHBOARDS = {path.stem: json.loads(text) for path, text in grafana.files([*PLUGINS.values()]).items()}
 EXAMPLES = {
-    "{node}": "3", "{channel}": "eu.west", "{disk}": "vda", "{bond}": "bond0.100",
-    "{pool}": "http_nio_127.0.0.1_8080",
+    "{node}": "3", "{channel}": "eu.west_354201", "{disk}": "vda", "{bond}": "bond0.100",
+    "{pool}": "http_nio_127.0.0.1_8080_3f2a1b",
     "{quantity}": "Memory.HeapMemoryUsage.used", "{variable}": "Questions",
 }  # fmt: skip
 SERVICE = """

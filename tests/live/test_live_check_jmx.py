@@ -12,6 +12,7 @@ import old_cassandra
 import pytest
 from loopback import wait_until
 from plugin_command import Said, environment
+from stallwatch.labels import own
 
 SLACK = 5  # seconds for a busy machine to start a program and to end it
 HEAP = ("-O", "java.lang:type=Memory", "-A", "HeapMemoryUsage")
@@ -115,19 +116,21 @@ def test_text_is_matched(ask, jvm):
 # Several beans
 
 
-def test_a_bean_is_called_the_same_by_its_name_and_by_a_pattern(ask, jvm):
+def test_a_bean_is_called_the_same_by_its_name_and_by_a_pattern_in_which_it_has_siblings(ask, jvm):
     all_of_them = ask(jvm, *POOLS)
     one = ask(jvm, "-O", "java.lang:type=MemoryPool,name=Tenured Gen", "-A", "Usage", "-K", "used")
     assert all_of_them.status == 0
     assert all_of_them.text.startswith("JMX OK - MemoryPool Usage used: ")
     assert all_of_them.text.endswith(" beans")
-    assert {"Metaspace.Usage.used", "Tenured_Gen.Usage.used"} <= set(all_of_them.perfdata)
+    tenured = own("Tenured_Gen.Usage.used", "java.lang:name=Tenured Gen,type=MemoryPool")
+    assert {"Metaspace.Usage.used", tenured} <= set(all_of_them.perfdata)
     assert list(one.perfdata) == ["Tenured_Gen.Usage.used"]
 
 
 def test_a_label_is_made_of_key_properties(ask, jvm):
     said = ask(jvm, *POOLS, "--label", "{name}", "-w", "0:", "-v")
-    assert {"Metaspace", "Tenured_Gen"} <= set(said.perfdata)
+    tenured = own("Tenured_Gen", "java.lang:name=Tenured Gen,type=MemoryPool")
+    assert {"Metaspace", tenured} <= set(said.perfdata)
     assert any(line.startswith("[OK] Tenured Gen ") for line in said.more)
 
 

@@ -86,6 +86,19 @@ def test_two_bonds_in_a_sentence(look, host):
     )
 
 
+def test_a_label_never_goes_over_to_another_bond(look, host):
+    names = ("bond lan", "bond-lan", "bond_lan")
+    alone = []
+    for name in names:
+        host.has("6.1-active-backup", name)
+        alone += perfdata(look("--no-state")[1])
+        (host.place / name).unlink()
+    for name in names:
+        host.has("6.1-active-backup", name)
+    assert sorted(perfdata(look("--no-state")[1])) == sorted(set(alone)) == sorted(alone)
+    assert "bond_lan_links" in alone
+
+
 def test_a_first_run_knows_of_no_failures(look, host):
     host.has("6.1-active-backup-back")
     status, text = look()

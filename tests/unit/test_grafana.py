@@ -183,10 +183,12 @@ def test_all_hosts_are_not_asked_for_by_name():
         ("replication_lag", "eu.west_lag", {"Lag"}),
         ("replication_lag", "10.0.0.1_apply_lag", {"Where the lag is"}),
         ("replication_lag", "apply_lag", {"Where the lag is"}),
+        ("replication_lag", "eu_west_354201_apply_lag", {"Where the lag is"}),
+        ("replication_lag", "apply_f07a3b_lag", {"Lag"}),  # of a channel "apply"
         ("bonding", "bond0.100_links_down", {"Bonds"}),
         ("host", "disk_busy", {"Disks: busy"}),
         ("jmx_thread_pools", "MutationStage.pending", {"Tasks in the queue of each pool (--pool)"}),
-        ("jmx_thread_pools", "http_nio_127.0.0.1_8080.pending", {"Tasks in the queue of each pool (--pool)"}),
+        ("jmx_thread_pools", "http_8080_3f2a1b.pending", {"Tasks in the queue of each pool (--pool)"}),
         ("jmx_thread_pools", "http_nio_127.0.0.1_8080.blocked_new", {"Tasks blocked of each pool (--pool)"}),
         ("jmx", "Memory.HeapMemoryUsage.used", {"What check_jmx is asked for"}),
         ("ndb_memory", "node3_data_memory", {"Memory of each data node"}),

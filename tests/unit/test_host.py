@@ -681,6 +681,17 @@ def test_disks_keep_their_labels(limited, host):
         assert before == set(perfdata(limited(times=2)[1]))
 
 
+def test_a_label_never_goes_over_to_another_disk(limited, host):
+    def labels(*names):
+        host.disks = {name: host.disk(1000) for name in names}
+        return [label for label in perfdata(limited(times=2)[1]) if label.startswith("cciss")]
+
+    names = ("cciss!c0d0", "cciss_c0d0")
+    both = labels(*names)
+    assert "cciss_c0d0_busy" in both
+    assert sorted(both) == sorted(labels(names[0]) + labels(names[1])) == sorted(set(both))
+
+
 def test_times_that_go_back_a_little_are_not_known(limited, host):
     host.disks["sda"] |= {"queue_ms": 5_000_000, "busy_ms": 5_000_000}
     status, text = limited(disk={"writes": 60, "write_ms": 60, "queue_ms": -1})

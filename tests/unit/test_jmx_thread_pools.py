@@ -1108,11 +1108,48 @@ def test_the_trouble_of_a_chosen_pool_is_told_once_and_its_perfdata_stays_as_it_
 
 def test_chosen_pools_of_one_name_have_labels_of_their_own(check, jvm):
     jvm.bean("com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=1, ThreadsAwaitingConnection=0)
-    alone = check.perfdata("--pool", "orders")
-    assert " orders.active=1" in alone
+    hikari = re.findall(r" (orders_\w{6}\.active)=(\d)", check.perfdata("--pool", "orders"))
+    assert [number for _, number in hikari] == ["1"]
     jvm.bean("com.alibaba.druid:type=DruidDataSource,id=orders", ActiveCount=2, MaxActive=8)
-    both = re.findall(r" (orders_\w{8}\.active)=(\d)", check.perfdata("--pool", "orders"))
+    both = re.findall(r" (orders_\w{6}\.active)=(\d)", check.perfdata("--pool", "orders"))
     assert sorted(number for _, number in both) == ["1", "2"]
+    assert set(hikari) < set(both)
+
+
+def test_a_label_never_goes_over_to_another_pool(check, jvm):
+    beans = [
+        f"{domain}:type=BasicDataSource,name={name},connectionpool=connections"
+        for domain, name in (
+            ("shop", "orders"),
+            ("depot", "orders"),
+            ("shop", "or ders"),
+            ("shop", "or-ders"),
+        )
+    ]
+    alone = []
+    for number, bean in enumerate(beans, 1):
+        jvm.bean(bean, NumActive=number, MaxTotal=8)
+        alone += re.findall(r" (\S+\.active=\d)", check.perfdata("--pool", "or.*"))
+        del jvm.told[bean]
+    for number, bean in enumerate(beans, 1):
+        jvm.bean(bean, NumActive=number, MaxTotal=8)
+    assert len({one.partition("=")[0] for one in alone}) == len(beans)
+    assert sorted(alone) == sorted(re.findall(r" (\S+\.active=\d)", check.perfdata("--pool", "or.*")))
+
+
+def test_the_label_of_a_pool_stays_if_what_it_is_called_by_is_another_one_at_every_start(check, jvm):
+    labels = set()
+    for owner in ("0x1f2e", "0x3d4c"):
+        bean = f"org.apache.camel:type=threadpools,name=work({owner}),context=shop"
+        jvm.bean(bean, ActiveCount=1, MaximumPoolSize=2)
+        labels |= set(re.findall(r" (work_shop_\w{6})\.active", check.perfdata("--pool", "work.*")))
+        del jvm.told[bean]
+    assert len(labels) == 1
+
+
+def test_pools_that_their_software_names_are_called_by_that_name(check, jvm):
+    jvm.pool("Native-Transport-Requests", active=1)
+    assert " Native_Transport_Requests.active=1" in check.perfdata("--pool", "Native.*")
 
 
 def test_many_chosen_pools_have_only_sums_in_the_perfdata(check, jvm):
@@ -1370,7 +1407,7 @@ def test_a_name_cannot_break_the_output(check, jvm):
     status, text = check("--pool", "(?s).*", "-v")
     assert status == 0
     assert text.count("|") == 1
-    assert " a_b__1_2.busy=50% " in text
+    assert " a_b__1_2_b6ecec.busy=50% " in text
     assert text.splitlines()[-1] == "a/b =1;2        1    2"
 
 

@@ -1,14 +1,25 @@
-"""What is declared of the perfdata is what is printed: documentation and dashboards are made from it."""
+"""What is declared of the perfdata is what is printed: documentation and dashboards are made from it.
+
+Labels of what users and servers have named belong to one thing for ever.
+"""
 
 import ast
+import itertools
 import re
 import runpy
+from functools import cache
 from pathlib import Path
 
 import printed_labels
 import pytest
 from generators.plugins import plugins
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from stallwatch.declared import Label, label_of
+from stallwatch.labels import CHECKSUM, own
+from stallwatch.probes.jmx.options import check, quantities
+from stallwatch.probes.replication_lag import numbers
+from stallwatch.sources.jmx.object_name import ObjectName
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "recorded"
@@ -119,3 +130,75 @@ def test_a_label_is_itself_rather_than_one_of_a_kind():
     assert label_of(labels, "east_lag").about == "x"
     assert label_of(labels, "east_apply_lag").about == "z"
     assert label_of(labels, "lag") is None
+
+
+# What a label belongs to
+
+NAMES = st.text("xyz_. -/|é\udcff", min_size=1, max_size=5)
+SIGNS = [sign for sign in map(chr, range(0x20, 0x7F)) if not re.match("[A-Za-z0-9_.]", sign)]
+
+
+@given(NAMES, NAMES)
+def test_two_names_never_share_a_label(one, other):
+    assume(one != other)
+    assert own(one) != own(other)
+    assert re.fullmatch("[A-Za-z0-9_.]+", own(one))
+
+
+@given(NAMES, NAMES)
+def test_a_name_that_is_a_label_stays_unless_it_is_short_for_another(name, whole):
+    plain = re.fullmatch("[A-Za-z0-9_.]+", name) is not None
+    assert (own(name) == name) is plain
+    assert (own(name, whole) == name) is (plain and name == whole)
+    assert re.fullmatch(re.escape(re.sub("[^A-Za-z0-9_.]", "_", name)) + CHECKSUM, own(name, whole))
+
+
+@pytest.mark.parametrize("form", ["{0}", "eu{0}west", "{0}{1}", "eu{0}west{1}1"])
+def test_names_that_differ_in_signs_alone_have_labels_of_their_own(form):
+    names = {form.format(*pair) for pair in itertools.product(SIGNS, SIGNS)}
+    assert len({own(name) for name in names}) == len(names) >= len(SIGNS)
+
+
+def test_a_label_is_the_same_on_every_host_and_python():
+    assert [own(name) for name in ("eu west", "eu-west", "größe", "\udcff")] == [
+        "eu_west_354201", "eu_west_cdd2c5", "gr__e_5bd3a9", "__ca4dc9",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("declared", [one for one in PLUGINS["replication_lag"].labels if not one.is_one])
+def test_no_channel_has_the_label_of_another_or_of_the_default_one(declared):
+    ending = declared.name.removeprefix("{channel}")
+    for other in PLUGINS["replication_lag"].labels:
+        shown = other.name.replace("{channel}", "east")
+        if shown != f"east{ending}" and shown.endswith(ending):
+            name = shown.removesuffix(ending)
+            assert f"{numbers.label_of(name)}{ending[1:]}" != shown
+
+
+VALUES = ("", "a", "b", "a.b", "a-b", '"a"', "Pool")
+PATTERNS = (
+    "*:*", "c:*", "c:type=Pool,*", "*:type=Pool,*", "*:type=Pool", "c:type=*", "c:type=Pool,name=*",
+    "c:type=Pool,scope=*,name=*", "c:scope=*,*", "*:type=Pool,name=*", "c:type=*,scope=a*,path=b",
+)  # fmt: skip
+
+
+@cache
+def beans():
+    """All that can be made of a few domains, keys and values."""
+    keys = ("type", "scope", "path", "name")
+    every = itertools.product(("a", "c", "c.a"), *[(None, *VALUES)] * len(keys))
+    named = ((domain, dict(zip(keys, values, strict=True))) for domain, *values in every)
+    return [
+        ObjectName(domain, {key: value for key, value in of.items() if value is not None})
+        for domain, of in named
+        if any(value is not None for value in of.values())
+    ]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_no_two_beans_of_a_pattern_share_a_label(pattern):
+    (quantity,) = quantities(check.parser.parse(["-O", pattern, "-A", "Busy"]))
+    labels = [quantity.label_of(bean) for bean in beans() if quantity.asked.matches(bean)]
+    assert len(labels) > 2
+    assert len(set(labels)) == len(labels)
+    assert all(map(quantity.labels.fullmatch, labels))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from clock import Clock, keep_time
 from fake_replica import FLAVOURS, UUID, FakeReplica
+from first_line import perfdata
 from stallwatch.deadline import TimeUpError
 from stallwatch.frame.options import mysql
 from stallwatch.probes.replication_lag import gtid
@@ -355,18 +356,31 @@ def test_labels_stay_whoever_is_worse(look, replica):
     _, text = look()
     replica.applies("a b", committed=20)
     _, later = look()
-    assert "a_b_lag=1s" in text
-    assert "a_b_2_lag=9s" in text
-    assert "a_b_lag=20s" in later
-    assert "a_b_2_lag=9s" in later
+    assert perfdata(text)["a_b_806c5c_lag"] == "1s;60;600"
+    assert perfdata(later)["a_b_806c5c_lag"] == "20s;60;600"
+    assert perfdata(text)["a_b_lag"] == perfdata(later)["a_b_lag"] == "9s;60;600"
 
 
-def test_only_names_that_read_the_same_are_numbered(look, replica):
-    for name in ("a b c", "a_b", "a"):
+def test_a_label_never_goes_over_to_another_channel(look, replica):
+    channels = ["", "apply", "eu west", "eu-west", "eu_west", "eu_west_apply"]
+
+    def labels():
+        return set(perfdata(look("--no-state")[1]))
+
+    alone = []
+    for name in channels:
+        replica.channels.clear()
         replica.channel(name)
-    _, text = look()
-    for label in ("a_b_c_lag=", "a_b_lag=", "a_lag="):
-        assert f" {label}" in text
+        alone.append({one for one in labels() if not one.startswith("innodb_")})
+    assert alone[0] >= {"lag", "apply_lag"}
+    assert alone[4] >= {"eu_west_lag", "eu_west_apply_lag"}
+    assert len(set.union(*alone)) == sum(map(len, alone))
+    for name in channels:
+        replica.channel(name)
+    lags = {label for one in alone for label in one if label.endswith("_lag") or label == "lag"}
+    shown = labels()
+    assert len(shown & lags) == len(channels)
+    assert shown <= set.union(*alone, {"innodb_status"})
 
 
 def test_the_recovery_of_a_group_that_is_over_is_no_alert(look, replica):
@@ -382,7 +396,7 @@ def test_a_channel_may_be_called_anything(look, replica):
     status, text = look()
     assert status == 0
     assert text.count("|") == 1
-    assert "a_b_c_d_e_lag=0s;60;600" in text.splitlines()[0]
+    assert "a_b_c_d_e_10c55f_lag=0s;60;600" in text.splitlines()[0]
 
 
 @pytest.mark.parametrize(

@@ -193,9 +193,13 @@ def test_a_label_never_breaks_the_line(label, item):
     assert text([Reading("lag", 1, what="fine", label=label)]) == f"DEMO OK - fine | {item}"
 
 
-def test_a_label_that_comes_again_is_numbered():
-    readings = [Reading(name, 1, what="fine") for name in ("a", "a", "a_2", "a")]
-    assert text(readings) == "DEMO OK - fine | a=1 a_2=1 a_2_2=1 a_3=1"
+def test_what_would_share_a_label_is_not_in_the_perfdata():
+    readings = [Reading(name, 1, what="fine") for name in ("a b", "a-b", "c")]
+    assert text(readings) == (
+        "DEMO OK - fine | c=1\n[NOTE] 2 numbers would have the label a_b: none of them is in the perfdata"
+    )
+    without = Reading("c", None, what="not measured")
+    assert text([*readings[1:], without]).endswith(" | a_b=1 c=1")
 
 
 def test_an_empty_name_makes_the_label_value():

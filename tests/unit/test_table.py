@@ -52,7 +52,7 @@ def test_a_table_is_told_with_v_below_the_other_lines():
 
 def test_what_stands_in_a_table_is_told_only_if_something_is_wrong_with_it():
     fine = Reading("active", 5, what="5 active", in_table=True)
-    worse = Reading("active", 6, what="6 active", in_table=True)
+    worse = Reading("active", 6, what="6 active", label="active_2", in_table=True)
     pools = Reading("pools", 2, what="2 pools")
     assert as_text(report(pools, fine, everything=True)) == "DEMO OK - 2 pools | pools=2 active=5;5"
     assert as_text(report(pools, fine, worse)) == "DEMO WARNING - 6 active | pools=2 active=5;5 active_2=6;5"

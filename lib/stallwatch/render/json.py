@@ -22,7 +22,7 @@ def written(report: Report) -> str:
     findings = [
         {
             "name": verdict.name,
-            "label": label or None,
+            "label": verdict.label or None,
             "value": verdict.value,
             "unit": verdict.unit,
             "warning": str(verdict.warning) if verdict.warning else None,
@@ -34,7 +34,7 @@ def written(report: Report) -> str:
             **({"more": verdict.more} if verdict.more else {}),
             **({"table": verdict.table.by_column()} if verdict.table else {}),
         }
-        for verdict, label in zip(report.verdicts, report.labels, strict=True)
+        for verdict in report.verdicts
     ]
     about = {"name": report.name, "target": report.target or None, "time": _utc(report.time)}
     return _object(about, report.state.name, report.ranked[0].sentence, findings, report.trace)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def numbers(report: Report) -> Table:
     """Return a table of the perfdata, without columns that are empty."""
     rows = tuple(
-        (label, one.value, one.unit, *(str(limit) if limit else "" for limit in (one.warning, one.critical)))
-        for one, label in zip(report.verdicts, report.labels, strict=True)
-        if label
+        (one.label, one.value, one.unit, str(one.warning or ""), str(one.critical or ""))
+        for one in report.verdicts
+        if one.label
     )
     table = Table(("number", "value", "unit", "warning", "critical"), rows, widest=None)
     told = [place for place in range(len(table.columns)) if any(row[place] != "" for row in rows)]

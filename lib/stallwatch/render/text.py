@@ -57,11 +57,11 @@ def perfdata(report: Report) -> str:
     Not by nagiosplugin's Performance, which quotes a label with a dot and prints ranges (1.4.0).
     """
     items = []
-    for verdict, label in zip(report.verdicts, report.labels, strict=True):
-        if verdict.value is not None and label:
+    for verdict in report.verdicts:
+        if verdict.value is not None and verdict.label:
             ends = () if verdict.most is None else ("0", plain(verdict.most))
             limits = ";".join(("", _limit(verdict.warning), _limit(verdict.critical), *ends)).rstrip(";")
-            items.append(f"{label}={plain(verdict.value)}{verdict.unit}{limits}")
+            items.append(f"{verdict.label}={plain(verdict.value)}{verdict.unit}{limits}")
     return " | " + " ".join(items) if items else ""
 
 

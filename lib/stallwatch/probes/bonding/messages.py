@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Reading, State
+from stallwatch.labels import own
 from stallwatch.probes.bonding.model import ACTIVE_BACKUP, LACP
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
@@ -26,7 +27,7 @@ def readings(bonds: Sequence[Bond], events: Sequence[Event], known: Container[st
         if not number:
             reading = reading._replace(what=reading.what if bond.down else summary, table=_table(bonds))
         yield reading
-        yield Reading("links", len(bond.links), label=f"{bond.name}_links", in_table=True)
+        yield Reading("links", len(bond.links), label=f"{own(bond.name)}_links", in_table=True)
         if bond.name in known:
             yield _failures(bond, [event for event in events if event.bond == bond.name and event.failures])
 
@@ -38,7 +39,7 @@ def new(names: Sequence[str]) -> Iterator[Fault]:
 
 
 def _links_down(bond: Bond) -> Reading:
-    label, down, up = f"{bond.name}_links_down", bond.down, [link.name for link in bond.up]
+    label, down, up = f"{own(bond.name)}_links_down", bond.down, [link.name for link in bond.up]
     if not (down and up):  # without a link, it is reported as a fault
         return Reading("links_down", len(down), what=_shortly(bond), label=label, in_table=bool(down))
     names = [link.name if link.status == "down" else f"{link.name} ({link.status})" for link in down]
@@ -75,7 +76,7 @@ def _failures(bond: Bond, events: Sequence[Event]) -> Reading:
         failed,
         what=what,
         advice=f"look at cable, port and driver: ethtool -S {names[0]}, dmesg" if failed else "",
-        label=f"{bond.name}_link_failures",
+        label=f"{own(bond.name)}_link_failures",
     )
 
 

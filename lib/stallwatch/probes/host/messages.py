@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Line, Reading, State
+from stallwatch.labels import own
 from stallwatch.sources.host import name_of
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
@@ -240,7 +241,7 @@ def _network(host: Activity) -> Iterator[Reading]:
 def _each_disk(host: Activity, labelled: Iterable[str]) -> Iterator[Reading]:
     by_name = {disk.name: disk for disk in host.disks}
     for disk in (by_name[name] for name in labelled):
-        what, name = ": ".join(_disk(host, disk)), disk.name
+        what, name = ": ".join(_disk(host, disk)), own(disk.name)
         if disk.busy is not None:
             yield Reading("disk_busy", _rounded(disk.busy), "%", what, label=f"{name}_busy", in_table=True)
         if disk.wait is not None:

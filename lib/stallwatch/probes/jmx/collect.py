@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from stallwatch.findings import ProbeError
 from stallwatch.history.delta import NoIntervalError
-from stallwatch.labels import apart
 from stallwatch.probes.jmx import scale, values
 from stallwatch.probes.jmx.model import NOT_THERE, AbsentError, absent
 from stallwatch.sources.jmx.errors import UnreachableError
@@ -35,7 +32,7 @@ class Sample(NamedTuple):
     whole: float | None = None  # what the value is a share of; 0 only of 0
     instead: str = ""  # what was read in its place
     per: bool = False  # the value is shown for each one of ``whole``
-    name: str = ""  # of the reading
+    label: str = ""  # in the perfdata
 
     @property
     def number(self) -> float:
@@ -81,11 +78,9 @@ def snapshot(
     """Ask bean after bean; ``changes`` is needed for a quantity that is about two runs."""
     sampler = _Sampler(quantity, reader, changes)
     found = Snapshot(quantity, changes.seconds if changes else 0, [], {}, [], [], [], [])
-    meant = []  # those that have the attribute, whether it can be read now or not
     for name in names:
-        meant.append(name)
         try:
-            found.samples.append(sampler.sample(name)._replace(name=name.canonical))
+            found.samples.append(sampler.sample(name)._replace(label=quantity.label_of(name)))
         except NoIntervalError as error:
             subject = " ".join(quantity.words(quantity.who(name)))
             found.unchanged.setdefault(str(error), []).append(subject)
@@ -95,29 +90,17 @@ def snapshot(
             found.unlimited.append(str(error))
         except NOT_THERE as error:
             found.lacking.append(error)
-            meant.pop()
         except UnreachableError:
             raise
         except ProbeError as error:
             found.others.append(error)
-    called = _called(quantity, meant)
-    return found._replace(samples=[one._replace(name=called[one.name]) for one in found.samples])
+    return found
 
 
 def _must_count(number: float, subject: str) -> None:
     """Refuse what is no count: servers write -1 where they do not count, and that would never change."""
     if number < 0:
         raise AbsentError(f"{subject} is {plain(number)}, which is no count")
-
-
-def _called(quantity: Quantity, beans: Sequence[ObjectName]) -> dict[str, str]:
-    """Return a different name for the reading of each bean, by the bean's canonical name."""
-    names, wholes = [], []
-    for bean in beans:
-        with suppress(ProbeError):  # that it has no property for the label, which has been reported
-            names.append(quantity.name(quantity.words(quantity.who(bean))))
-            wholes.append(bean.canonical)
-    return dict(zip(wholes, apart(names, wholes), strict=True))
 
 
 class _Sampler:

@@ -75,9 +75,10 @@ def _reading(of: Snapshot, sample: Sample) -> Reading:
         wrong = "matches" if quantity.negated else "does not match"
         wrong = "" if sample.value else f", {wrong} {quantity.match.pattern}"
         what = f"{subject} is {quoted(sample.text)}{instead}{wrong}"
-        return Reading(sample.name, sample.value, what=what, label="")
+        return Reading(quantity.name(words), sample.value, what=what, label="")
     what = f"{subject} {_said(of, sample)}{instead}"
-    return Reading(sample.name, sample.number, quantity.base, what, line=Line())
+    name, number = quantity.name(words), sample.number
+    return Reading(name, number, quantity.base, what, label=sample.label, line=Line())
 
 
 def _summary(of: Snapshot) -> str:

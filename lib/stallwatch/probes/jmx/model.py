@@ -1,7 +1,8 @@
 """What one quantity of the command line asks for, what it is called, and that it is not there.
 
 A name is made of the bean's own name alone, never of what other beans there are today: a graph's name must
-stay the same. A bean is called the same whether it was asked for by its name or by a pattern.
+stay the same. A bean is called the same whether it was asked for by its name or by a pattern; a pattern has
+several, so that there a checksum in the label distinguishes those whose name might be that of another.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 
 from stallwatch.findings import ProbeError, State
+from stallwatch.labels import CHECKSUM, own
 from stallwatch.line import label
 from stallwatch.probes.jmx.scale import UNITS
 from stallwatch.sources.jmx.errors import NoSuchAttributeError, NoSuchBeanError
@@ -96,6 +98,26 @@ class Quantity(NamedTuple):
         """Make a name of words; a rate, a share or a sum is called otherwise than the attribute itself."""
         return ".".join(words if self.label else [*words, *self._kind])
 
+    def label_of(self, bean: ObjectName) -> str:
+        """Return the label of what one bean shows."""
+        shown = label(self.name(self.words(self.who(bean))))
+        return own(shown, shown if self._is_known_by_name(bean) else bean.canonical)
+
+    def _is_known_by_name(self, bean: ObjectName) -> bool:
+        """Whether no other bean of the pattern can have the same label; with --label the user decides that.
+
+        A label does not show the keys that a pattern leaves open, nor where one of two words with dots ends.
+        """
+        asked, values = self.asked, bean.properties
+        fixed = asked.properties.keys() - asked.wild_properties
+        wild = {"domain": bean.domain} if ObjectName(asked.domain, {}).is_pattern else {}
+        wild |= {key: values[key] for key in bean.familiar_keys if key not in fixed}
+        if self.labels_each:
+            return all(_is_label(wild[place]) for place in PLACE.findall(self.label) if place in wild)
+        words = list(wild.values())
+        known = not asked.open_ended or values.keys() == {*asked.properties, "type", "name"}
+        return known and all(map(_is_label, words)) and "." not in "".join(words[1:])
+
     @property
     def _kind(self) -> list[str]:
         share = f"{'per' if self.per else 'of'}_{self.of.said}" if self.of else ""
@@ -113,16 +135,21 @@ class Quantity(NamedTuple):
         return f"{'without' if self.negated else 'match'} {self.match.pattern if self.match else ''}"
 
     @property
-    def names(self) -> re.Pattern[str]:
-        """Return a pattern that fits the label of every name it may ever have, whatever beans there are."""
+    def labels(self) -> re.Pattern[str]:
+        """Return a pattern that fits every label it may ever have, whatever beans there are."""
         if self.labels_each:
             parts = PLACE.split(self.label)[::2]  # what is between the places
-            return re.compile(_joined(".*", parts), re.DOTALL)
+            return re.compile(_joined(".*", parts) + CHECKSUM, re.DOTALL)
         if self.aggregate or not self.asked.is_pattern:
             return re.compile(_joined("", [self.name(self.common_words)]))
         last = self.name([self.attribute, *self.path])
         words = _joined(r"\.(?:.*\.)?", [*_fixed_words(self.asked), last])
-        return re.compile(rf"(?:.*\.)?{words}", re.DOTALL)
+        return re.compile(rf"(?:.*\.)?{words}{CHECKSUM}", re.DOTALL)
+
+
+def _is_label(value: str) -> bool:
+    """Whether a label shows all of a value; an empty one is shown as its key."""
+    return value == label(value) != ""
 
 
 def _joined(between: str, parts: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from itertools import count
 
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.line import label
@@ -79,16 +78,13 @@ def _found(
         from stallwatch.probes.jmx.changes import Changes
 
         changes = Changes(memory, reader)
-    taken: set[str] = set()
     earlier: list[Quantity] = []
     for thresholds, quantity in quantities.items():
         run.deadline.doing = f"judging {quantity.attribute} of {quantity.asked}"
         several = list(_of_one(quantity, reader, changes, zero_alerts=run.alerts(thresholds, 0)))
         for place, finding in enumerate(several):
             if isinstance(finding, Reading):
-                name = _unique(finding.name, earlier, taken)
-                taken.add(label(name))
-                several[place] = finding._replace(name=name, judged_as=thresholds)
+                several[place] = finding._replace(label=_numbered(finding, earlier), judged_as=thresholds)
         yield quantity, _worst_first(several, run)
         earlier.append(quantity)
     if changes:
@@ -152,15 +148,14 @@ def _of_one(
         yield absent(quantity.asked, quantity.attribute, error, reader.server.where)
 
 
-def _unique(name: str, earlier: Sequence[Quantity], taken: set[str]) -> str:
-    """Return the name for a reading that no other one has.
+def _numbered(one: Reading, earlier: Sequence[Quantity]) -> str:
+    """Return its label with its number among those that the command line asks for by the same label.
 
-    How many earlier quantities might have the same name decides, not whether they have it today: a graph
-    goes on with the same number. Beans of one pattern have different names already.
+    How many earlier quantities might have the same label decides, not whether they have it today.
     """
-    copies = 1 + sum(bool(quantity.names.fullmatch(label(name))) for quantity in earlier)
-    names = (f"{name}_{number}" if number > 1 else name for number in count(copies))
-    return next(name for name in names if label(name) not in taken)
+    own = label(one.name) if one.label is None else one.label
+    copies = 1 + sum(bool(quantity.labels.fullmatch(own)) for quantity in earlier)
+    return f"{own}_{copies}" if own and copies > 1 else own
 
 
 def _explain(

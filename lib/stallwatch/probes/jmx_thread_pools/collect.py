@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from stallwatch.frame.run import Run
-    from stallwatch.probes.jmx_thread_pools.families.form import Family
     from stallwatch.probes.jmx_thread_pools.queries import Place
     from stallwatch.sources.jmx import Server
     from stallwatch.sources.jmx.values import Value
@@ -105,6 +104,7 @@ def read(
     begun = time.monotonic()
     numbers: dict[tuple[str, str], dict[str, float]] = {place.key: {} for place in wanted}
     families = {place.family.name: place.family for place in wanted}
+    labels = {place.key: place.label for place in wanted}
     unread: list[ProbeError] = []
     forbidden: dict[str, None] = {}
     heard: set[str] = set()  # beans with any of the attributes
@@ -137,8 +137,8 @@ def read(
         if numbers[place.key] and place.number not in numbers[place.key] and place.bean not in heard
     ]
     pools = [
-        _counted(families[family], name, values)
-        for (family, name), values in numbers.items()
+        _counted(Pool(families[key[0]], key[1], **values, label=labels[key]))
+        for key, values in numbers.items()
         if values.keys() - NO_USE
     ]
     spent = say_duration(time.monotonic() - begun)
@@ -146,9 +146,8 @@ def read(
     return Found(pools, unread, (*forbidden,))
 
 
-def _counted(family: Family, name: str, numbers: dict[str, float]) -> Pool:
-    """Make a pool of its numbers; where tasks wait, all threads that there are are at work."""
-    pool = Pool(family, name, **numbers)
+def _counted(pool: Pool) -> Pool:
+    """Complete a pool's numbers: where tasks wait, all threads that there are are at work."""
     return pool._replace(active=pool.size) if pool.active is None and pool.pending else pool
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
-from stallwatch.labels import apart
 from stallwatch.probes.jmx_thread_pools.collect import THREADING
 from stallwatch.probes.jmx_thread_pools.diagnosis import meaning
 from stallwatch.probes.jmx_thread_pools.families import FAMILIES
@@ -135,10 +134,9 @@ def all_of_it(
         yield told
         helped.add(more)
     if one_by_one and len(pools) <= _MOST:
-        called = apart([one.pool.name for one in pools], ["/".join(one.pool.key) for one in pools])
-        for name, one in sorted(zip(called, pools, strict=True), key=lambda pair: pair[0]):
+        for one in sorted(pools, key=lambda one: one.pool.label):
             for reading in one.readings:
-                yield _in_words(one, reading)._replace(label=f"{name}.{reading.name}")
+                yield _in_words(one, reading)._replace(label=f"{one.pool.label}.{reading.name}")
     elif one_by_one:
         what = f"{len(pools)} pools fit, more than {_MOST}: only their sums are in the perfdata"
         yield Fault(State.OK, what)

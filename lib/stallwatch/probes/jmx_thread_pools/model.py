@@ -40,6 +40,7 @@ class Pool(NamedTuple):
     idle_at_most: float | None = None  # where only the sum of two pools is known: ``idle`` is its least then
     low: float | None = None  # 0 or 1
     spare: float | None = None  # how many threads it calls low; from 2 on that is not full
+    label: str = ""  # in the perfdata
 
     @property
     def key(self) -> tuple[str, str]:

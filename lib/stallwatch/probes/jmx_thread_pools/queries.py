@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from stallwatch.labels import own
+from stallwatch.line import label
 from stallwatch.probes.jmx_thread_pools.families import FAMILIES
 from stallwatch.probes.jmx_thread_pools.model import NUMBERS
 from stallwatch.sources.jmx.object_name import understood, unquoted
@@ -50,6 +52,14 @@ class Place(NamedTuple):
     def key(self) -> tuple[str, str]:
         """That of the pool, as ``Pool.key``."""
         return self.family.name, self.name
+
+    @property
+    def label(self) -> str:
+        """Its label: pools of other families and places may have the name that a user chose, too."""
+        if self.family.fixed:
+            return label(self.pool)
+        where = [f"{key}={value}" for key, value in sorted(self.where.items()) if key != _HASH]
+        return own(self.pool, "/".join([self.family.name, self.pool, *where]))
 
     def fits(self, patterns: Sequence[re.Pattern[str]]) -> bool:
         """Whether the pool's whole name fits one; pools that share a name may be meant by that alone."""

@@ -6,7 +6,7 @@ from stallwatch import withheld
 from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.probes.replication_lag import own_transactions
 from stallwatch.probes.replication_lag.diagnosis import is_connecting
-from stallwatch.probes.replication_lag.numbers import labels_of, numbers, say_lag
+from stallwatch.probes.replication_lag.numbers import label_of, numbers, say_lag
 from stallwatch.probes.replication_lag.side_by_side import table
 from stallwatch.probes.replication_lag.trend import CLEAR_SLOPE
 from stallwatch.startup import TYPE_CHECKING
@@ -35,10 +35,9 @@ _NULL = "Seconds_Behind is NULL"  # as of each channel with a thread that does n
 
 def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Finding]:
     """Report of each channel how far it lags, where that goes and why, then its other numbers."""
-    labels = labels_of(diagnoses)
     tables = iter([table(diagnoses)] if diagnoses else [])
     for one in diagnoses:
-        label = labels[one.channel.name]
+        label = label_of(one.channel.name)
         found = _lag(one, criteria, label)
         yield found._replace(table=next(tables, None)) if isinstance(found, Reading) else found
         for text in (*one.lag.remarks, one.lag.cannot_tell):
@@ -52,11 +51,10 @@ def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Fin
 
 def errant(diagnoses: Sequence[Diagnosis], facts: Facts) -> Iterator[Reading]:
     """Count for each channel what its source does not have, where that is known."""
-    labels = labels_of(diagnoses)
     for one in diagnoses:
         source = one.snapshot.source
         if source and source.errant is not None:
-            label = f"{labels[one.channel.name]}errant" if len(diagnoses) <= _MOST else ""
+            label = f"{label_of(one.channel.name)}errant" if len(diagnoses) <= _MOST else ""
             yield own_transactions.not_on_source(one.channel, source.where, source.errant, facts, label)
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 from stallwatch.findings import Reading
+from stallwatch.labels import own
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import IN_SECONDS, plain, say_roughly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from stallwatch.probes.replication_lag.diagnosis import Diagnosis
 
+_PARTS = ("transport", "upstream", "apply")  # "apply_lag" is a label of ours
 _SHORT = 10.0  # seconds; below, tenths count
 
 
@@ -53,19 +53,13 @@ def _at_least_0(value: float | None) -> float | None:
     return None if value is None else max(0.0, value)
 
 
-def labels_of(diagnoses: Sequence[Diagnosis]) -> dict[str, str]:
-    """Give what the labels of each channel begin with in the perfdata; nothing for the default channel.
+def label_of(channel: str) -> str:
+    """Return what the labels of a channel begin with in the perfdata; nothing for the default channel.
 
-    Names that differ only in what a label may not have are numbered, in the order of the names.
+    The lag of a channel "apply" would have the label of a part of the default channel's.
     """
-    found: dict[str, str] = {}
-    taken: list[str] = []
-    for name in sorted(filter(None, (one.channel.name for one in diagnoses))):
-        written = re.sub(r"[^A-Za-z0-9_.]", "_", name)
-        taken.append(written)
-        copy = taken.count(written)
-        found[name] = f"{written}_{copy}_" if copy > 1 else f"{written}_"
-    return found | {"": ""}
+    misread = channel.rpartition("_")[2] in _PARTS
+    return f"{own(channel, f'channel {channel}' if misread else '')}_" if channel else ""
 
 
 def say_lag(value: float) -> str:

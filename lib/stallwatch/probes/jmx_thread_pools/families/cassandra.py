@@ -113,6 +113,7 @@ FAMILIES = (
         # "waiting to be accepted by the executor (because all threads are busy and the backing queue is
         # full)": Cassandra's ThreadPoolMetrics
         blocks_when_full=True,
+        fixed=True,
     ),
     Family(
         "Cassandra before 1.2",
@@ -132,5 +133,6 @@ FAMILIES = (
         meanings=_MEANINGS,
         unless="Cassandra",
         blocks_when_full=True,
+        fixed=True,
     ),
 )

@@ -147,6 +147,7 @@ FAMILIES = (
             ),
         ),
         busy=("carrier busy", "carriers busy"),
+        fixed=True,
         everywhere=True,
     ),
 )

@@ -54,6 +54,7 @@ class Family(NamedTuple):
     blocks_when_full: bool = False  # where something is blocked, the pool is full
     lends: bool = False  # connections, which may fail to be made: who waits may find none in use
     drains: bool = False  # tasks are short: a queue of which none is completed from run to run stalls
+    fixed: bool = False  # the software names the pools, in labels differently, too
     everywhere: bool = False  # in every JVM: to see only such pools is to see none
     # The pool whose idle time is that of two, added up, if there are all MBeans of ``sums_with`` and not
     # the one of ``sums_without``; and why.
