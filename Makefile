@@ -14,7 +14,7 @@ TOOLS := $(notdir $(wildcard contrib/stallwatch-*))
 PROGRAMS := $(PLUGINS) $(TOOLS) stallwatchd
 
 help:
-	@echo "make demo      run the plugins on recorded logs and on real servers, which it starts; takes minutes"
+	@echo "make demo      run the plugins on recorded logs and on real servers, which it starts; takes minutes; WHAT="
 	@echo "make unit      run the tests that need no server"
 	@echo "make test      run the tests on real servers; GROUP=replication or GROUP=\"host load\": those groups only"
 	@echo "make test-all  run all tests, also all troubles, long tests and benches; GROUP= as above"
@@ -42,8 +42,12 @@ $(VENV)/ready: setup.py pyproject.toml
 	$(VENV)/bin/pip install --quiet --editable '.[test]'
 	@touch $@
 
-demo: $(VENV)/ready
-	@$(VENV)/bin/python contrib/demo
+# All parts, or WHAT="replication jvm". What is downloaded is announced before anything is, the environment too.
+demo: announced $(VENV)/ready
+	@$(VENV)/bin/python contrib/demo --announce not $(WHAT)
+
+announced:
+	@$(PYTHON) contrib/demo --announce only $(WHAT)
 
 # Tests that compute get a worker for each processor, and one that waits; those of real servers mostly wait, so they
 # get more, of which each may need 3 GB of memory.
@@ -193,4 +197,4 @@ clean:
 	rm -rf $(VENV) build dist stallwatch-[0-9]*/ lib/*.egg-info .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo unit test fuzz test-all durations lint check generate record bench diagnosis pictures audit places install uninstall deb sdist wheel clean
+.PHONY: help demo announced unit test fuzz test-all durations lint check generate record bench diagnosis pictures audit places install uninstall deb sdist wheel clean

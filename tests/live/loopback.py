@@ -54,7 +54,7 @@ def wait_until(ready, seconds, process, log):
         # To look for its processes is to read those of the whole machine.
         if time.monotonic() > until or (number % 10 == 0 and not process.family):
             with open(log, errors="replace") as file:
-                said = [line.rstrip()[:300] for line in file.readlines()[-20:]]
+                said = [line.rstrip()[:300] for line in file.readlines()[-60:]]
             raise TimeoutError("\n".join(["the server is not ready:", *said]))
         time.sleep(0.05)
 

@@ -6,7 +6,7 @@ import re
 import subprocess
 import tarfile
 
-from software import REPOSITORY, Missing, kept
+from software import REPOSITORY, Missing, is_kept, kept
 
 PACKED = os.path.join(
     os.path.dirname(REPOSITORY), "shared", "ndb-cluster", "mysql-cluster-9.7.2-linux-x86_64.tar.xz"
@@ -42,11 +42,21 @@ def _unpacked():
             "MySQL NDB Cluster is not here: unpack one (dev.mysql.com/downloads/cluster) and let NDB_HOME "
             f"name the folder with its bin/, or put {os.path.basename(PACKED)} into {os.path.dirname(PACKED)}"
         )
-    name = os.path.basename(PACKED).removesuffix(".tar.xz")
     try:
-        return kept(f"{name}-{os.path.getsize(PACKED)}", _unpack)
+        return kept(_name(), _unpack)
     except tarfile.TarError as error:
         raise Missing(f"cannot unpack {PACKED}: {error}; set NDB_HOME") from error
+
+
+def is_packed():
+    """Whether it is here, and has to be unpacked before it can be used."""
+    named = os.environ.get("NDB_HOME") or platform.machine() != "x86_64"
+    return not named and os.path.exists(PACKED) and not is_kept(_name())
+
+
+def _name():
+    """What the folder in the cache is called."""
+    return f"{os.path.basename(PACKED).removesuffix('.tar.xz')}-{os.path.getsize(PACKED)}"
 
 
 def _unpack(folder):

@@ -21,13 +21,18 @@ class Missing(Exception):  # noqa: N818
 
 def program(name, package, home=None):
     """A program from a folder that the user names, from PATH, or from Debian's package. Raises Missing."""
-    path = os.pathsep.join(filter(None, (home and os.path.join(home, "bin"), os.environ.get("PATH"), SYSTEM)))
-    if not shutil.which(name, path=path):
+    if not found(name, home):
         _install(package)
-    found = shutil.which(name, path=path)
-    if not found:
+    path = found(name, home)
+    if not path:
         raise Missing(f"no {name} in PATH although {package} is installed")
-    return found
+    return path
+
+
+def found(name, home=None):
+    """The path of a program in a folder that the user names, or in PATH; None where it is not."""
+    path = os.pathsep.join(filter(None, (home and os.path.join(home, "bin"), os.environ.get("PATH"), SYSTEM)))
+    return shutil.which(name, path=path)
 
 
 def file(path, package):
@@ -48,7 +53,7 @@ def _install(package):
 def kept(name, make):
     """The folder of that name in the cache. If it is not there, make(folder) fills it, once and whole."""
     place = os.path.join(CACHE, name)
-    if os.path.isdir(place):
+    if is_kept(name):
         return place
     try:
         os.makedirs(CACHE, exist_ok=True)
@@ -58,6 +63,11 @@ def kept(name, make):
     except OSError as error:
         raise Missing(f"cannot write into {CACHE}: {error}; set XDG_CACHE_HOME") from error
     return place
+
+
+def is_kept(name):
+    """Whether there is a folder of that name in the cache."""
+    return os.path.isdir(os.path.join(CACHE, name))
 
 
 def _fill(place, make):
