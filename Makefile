@@ -6,6 +6,10 @@ PREFIX ?= /usr/local
 PLUGINDIR ?= /usr/lib/nagios/plugins
 DESTDIR ?=
 EXTRAS ?=
+# Not every shell puts the home there: dash and zsh do not.
+override PREFIX := $(patsubst ~/%,$(HOME)/%,$(PREFIX))
+override PLUGINDIR := $(patsubst ~/%,$(HOME)/%,$(PLUGINDIR))
+override DESTDIR := $(patsubst ~/%,$(HOME)/%,$(DESTDIR))
 
 VENV := .venv
 HOME_OF_IT := $(PREFIX)/lib/stallwatch
@@ -108,54 +112,52 @@ pictures: $(VENV)/ready
 	$(VENV)/bin/python tests/pictures/web.py
 	$(VENV)/bin/python tests/pictures/panels.py
 
-places: export PREFIX := $(PREFIX)
-places: export PLUGINDIR := $(PLUGINDIR)
-places: export DESTDIR := $(DESTDIR)
-places: export EXTRAS := $(EXTRAS)
-places:
-	@contrib/install-places
-
 # A private virtual environment and a link to each plugin. Byte-compiled, because the user nagios may not write
 # there; without pip and setuptools, whose .pth file would cost every check. DESTDIR must not be seen in it.
 # It is made beside the one that is there: checks go on meanwhile, and also if it fails.
-# What setuptools builds is built in there, too: build/ here may be an older one's, or another make's.
 # What is not pinned is not fetched, and the SBOM tells what was. -I: no variable, no home and no working directory
 # can put a module before the plugins' own. Not -S: it saves less than a millisecond (CPython 3.11 of Debian 12), and
 # each plugin would have to name the folder of packages.
 FINAL := $(DESTDIR)$(HOME_OF_IT)
 STAGED := $(FINAL).new
-BUILD := $(abspath $(STAGED))/build
 COMMA := ,
 PINS := contrib/requirements.txt $(patsubst %,contrib/requirements-%.txt,$(subst $(COMMA), ,$(EXTRAS)))
 # Folders that the installation makes, besides its own.
 FOLDERS := $(dir $(HOME_OF_IT)) $(PREFIX)/bin $(PLUGINDIR) \
     $(addprefix $(PREFIX)/share/,stallwatch doc/stallwatch man/man1 bash-completion/completions zsh/site-functions)
+places: export PREFIX := $(PREFIX)
+places: export PLUGINDIR := $(PLUGINDIR)
+places: export DESTDIR := $(DESTDIR)
+places: export EXTRAS := $(EXTRAS)
+places: export FOLDERS := $(FOLDERS)
+places:
+	@contrib/install-places $(filter install uninstall,$(MAKECMDGOALS))
+
 install: places
-	@contrib/new-folders "$(DESTDIR)" $(SHARE)/stallwatch/folders $(STAGED).folders $(FOLDERS)
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || contrib/debian-install python3-venv
-	umask 022 && $(PYTHON) -m venv --clear $(STAGED)
-	umask 022 && $(STAGED)/bin/pip install --quiet --no-compile --require-hashes $(PINS:%=-r %) \
+	@echo "installing into $(HOME_OF_IT), with Python packages from PyPI: 2 MB$(EXTRAS:%=, and those of %)"
+	@contrib/new-folders "$(DESTDIR)" $(SHARE)/stallwatch/folders $(STAGED).folders $(FOLDERS)
+	@umask 022 && $(PYTHON) -m venv --clear $(STAGED)
+	@umask 022 && $(STAGED)/bin/pip install --quiet --no-compile --require-hashes $(PINS:%=-r %) \
 	    --report $(STAGED)/pip.json
-	@mkdir $(BUILD) && printf '[build]\nbuild_base=%s\n[egg_info]\negg_base=%s\n' $(BUILD) $(BUILD) >$(BUILD)/cfg
-	umask 022 && DIST_EXTRA_CONFIG=$(BUILD)/cfg \
-	    $(STAGED)/bin/pip install --quiet --no-compile --no-build-isolation --no-deps --no-index .
-	umask 022 && $(STAGED)/bin/python3 -I contrib/sbom.py $(STAGED)/pip.json >$(STAGED)/sbom.cdx.json
-	$(STAGED)/bin/pip uninstall --quiet --yes setuptools pip 2>/dev/null
-	rm -rf $(STAGED)/bin/[Aa]ctivate* $(STAGED)/bin/pip* $(STAGED)/include $(STAGED)/pip.json $(BUILD)
-	rm -f $(STAGED)/lib/python3.*/site-packages/stallwatch-*/direct_url.json
-	umask 022 && $(STAGED)/bin/python3 -I -m compileall -q -f -s $(STAGED) -p $(HOME_OF_IT) $(STAGED)/lib
-	sed -i '/^command = /d' $(STAGED)/pyvenv.cfg
-	sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3 -I|' $(addprefix $(STAGED)/bin/,$(PROGRAMS))
-	umask 022 && mkdir $(STAGED)/warm && sed 's|/usr/lib/stallwatch|$(HOME_OF_IT)|' contrib/warm-stub >$(STAGED)/warm/stub
-	chmod 755 $(STAGED)/warm/stub && for plugin in $(PLUGINS); do ln -s stub $(STAGED)/warm/$$plugin; done
-	$(PYTHON) contrib/exchange.py $(STAGED) $(FINAL)
-	install -d $(DESTDIR)$(PLUGINDIR)
+	@umask 022 && $(STAGED)/bin/pip install --quiet --no-compile --no-build-isolation --no-deps --no-index .
+	@umask 022 && $(STAGED)/bin/python3 -I contrib/sbom.py $(STAGED)/pip.json >$(STAGED)/sbom.cdx.json
+	@$(STAGED)/bin/pip uninstall --quiet --yes setuptools pip 2>/dev/null
+	@rm -rf $(STAGED)/bin/[Aa]ctivate* $(STAGED)/bin/pip* $(STAGED)/include $(STAGED)/pip.json
+	@rm -f $(STAGED)/lib/python3.*/site-packages/stallwatch-*/direct_url.json
+	@umask 022 && $(STAGED)/bin/python3 -I -m compileall -q -f -s $(STAGED) -p $(HOME_OF_IT) $(STAGED)/lib
+	@sed -i '/^command = /d' $(STAGED)/pyvenv.cfg
+	@sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3 -I|' $(addprefix $(STAGED)/bin/,$(PROGRAMS))
+	@umask 022 && mkdir $(STAGED)/warm && sed 's|/usr/lib/stallwatch|$(HOME_OF_IT)|' contrib/warm-stub >$(STAGED)/warm/stub
+	@chmod 755 $(STAGED)/warm/stub && for plugin in $(PLUGINS); do ln -s stub $(STAGED)/warm/$$plugin; done
+	@$(PYTHON) contrib/exchange.py $(STAGED) $(FINAL)
+	@install -d $(DESTDIR)$(PLUGINDIR)
 	@for plugin in $(PLUGINS); do contrib/link-plugin $(HOME_OF_IT)/bin/$$plugin $(DESTDIR)$(PLUGINDIR); done
-	install -d $(DESTDIR)$(PREFIX)/bin
-	for tool in $(TOOLS); do ln -sfn ../lib/stallwatch/bin/$$tool $(DESTDIR)$(PREFIX)/bin/$$tool; done
-	contrib/install-share $(PREFIX) $(DESTDIR)
-	mv $(STAGED).folders $(SHARE)/stallwatch/folders
-	mv $(FINAL)/sbom.cdx.json $(SHARE)/doc/stallwatch
+	@install -d $(DESTDIR)$(PREFIX)/bin
+	@for tool in $(TOOLS); do ln -sfn ../lib/stallwatch/bin/$$tool $(DESTDIR)$(PREFIX)/bin/$$tool; done
+	@contrib/install-share $(PREFIX) $(DESTDIR)
+	@mv $(STAGED).folders $(SHARE)/stallwatch/folders
+	@mv $(FINAL)/sbom.cdx.json $(SHARE)/doc/stallwatch
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then contrib/state-directory nagios; fi
 	@echo "installed: programs in $(HOME_OF_IT), plugins in $(PLUGINDIR), other files in $(PREFIX)/share"
 
@@ -166,15 +168,17 @@ audit:
 
 # What is remembered in /var/lib/stallwatch stays: others may use it, too.
 SHARE := $(DESTDIR)$(PREFIX)/share
+REMEMBERED := $(if $(DESTDIR),,$(wildcard /var/lib/stallwatch $(HOME)/.local/state/stallwatch))
 # Links of the Debian package, which make install took over, lead to its plugins again.
 uninstall: places
 	@for plugin in $(PLUGINS); do contrib/unlink-plugin $(HOME_OF_IT)/bin/$$plugin $(DESTDIR)$(PLUGINDIR) "$(DESTDIR)"; done
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(TOOLS))
-	[ ! -e $(SHARE)/stallwatch/folders ] || mv $(SHARE)/stallwatch/folders $(STAGED).folders
-	rm -rf $(FINAL) $(STAGED) $(SHARE)/stallwatch $(SHARE)/doc/stallwatch $(SHARE)/zsh/site-functions/_stallwatch
-	rm -f $(PROGRAMS:%=$(SHARE)/man/man1/%.1)
-	rm -f $(addprefix $(SHARE)/bash-completion/completions/,$(PROGRAMS) stallwatch.bash)
+	@rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(TOOLS))
+	@[ ! -e $(SHARE)/stallwatch/folders ] || mv $(SHARE)/stallwatch/folders $(STAGED).folders
+	@rm -rf $(FINAL) $(STAGED) $(SHARE)/stallwatch $(SHARE)/doc/stallwatch $(SHARE)/zsh/site-functions/_stallwatch
+	@rm -f $(PROGRAMS:%=$(SHARE)/man/man1/%.1)
+	@rm -f $(addprefix $(SHARE)/bash-completion/completions/,$(PROGRAMS) stallwatch.bash)
 	@[ ! -e $(STAGED).folders ] || contrib/new-folders --remove "$(DESTDIR)" $(STAGED).folders
+	@echo "removed$(if $(REMEMBERED),; what the plugins remember is kept in $(REMEMBERED))"
 
 # Into dist/. The wheel is built from the sdist, so that nothing here can get into it by chance.
 deb:
@@ -194,7 +198,7 @@ wheel: $(BUILDER)/ready
 	$(BUILDER)/bin/python -m build --outdir dist
 
 clean:
-	rm -rf $(VENV) build dist stallwatch-[0-9]*/ lib/*.egg-info .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist try stallwatch-[0-9]*/ lib/*.egg-info .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: help demo announced unit test fuzz test-all durations lint check generate record bench diagnosis pictures audit places install uninstall deb sdist wheel clean

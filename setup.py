@@ -1,6 +1,8 @@
 """Package metadata. The tools' settings are in pyproject.toml."""
 
 import re
+import sys
+import tempfile
 from glob import glob
 from pathlib import Path
 
@@ -10,8 +12,13 @@ HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/stallwatch/__init__.py").read_text())
 PROGRAMS = "contrib/stallwatch-discover", "contrib/stallwatch-experiment", "contrib/stallwatchd"
 
+# What is built on the way goes away: `pip install .` leaves nothing in this tree. An sdist has it in itself.
+BUILT = tempfile.TemporaryDirectory()
+ELSEWHERE = {"build": {"build_base": BUILT.name}, "egg_info": {"egg_base": BUILT.name}}
+
 setup(
     name="stallwatch",
+    options={} if "sdist" in sys.argv else ELSEWHERE,
     version=VERSION[1],
     description="Nagios and Icinga plugins that show where a database stalls, why, and what to do about it",
     long_description=(HERE / "README.md").read_text(),

@@ -1,4 +1,4 @@
-"""``make``, as an administrator runs it in this tree."""
+"""``make``, as an administrator or another user runs it in this tree or in another one."""
 
 import os
 import subprocess
@@ -7,11 +7,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def make(target, *places, **environment):
-    """Run it; its output and errors are text."""
+def make(target, *places, tree=ROOT, becoming=(), **environment):
+    """Run it; its output and errors are text. ``becoming`` are settings of subprocess.run(): as whom."""
     return subprocess.run(
-        ["make", "-s", target, *places], cwd=ROOT, capture_output=True, text=True, check=False,
-        env={**os.environ, **environment},
+        ["make", target, *places], cwd=tree, capture_output=True, text=True, check=False,
+        env={**os.environ, **environment}, **dict(becoming),
     )  # fmt: skip
 
 

@@ -90,6 +90,13 @@ def test_links_between_the_pages_lead_somewhere(installed):
         assert [target for target in targets if not (page.parent / target).exists()] == [], page
 
 
+def told(prefix, plugins):
+    """The two lines of an installation."""
+    where = f"programs in {prefix}/lib/stallwatch, plugins in {plugins}, other files in {prefix}/share"
+    packages = "with Python packages from PyPI: 2 MB"
+    return f"installing into {prefix}/lib/stallwatch, {packages}\ninstalled: {where}\n"
+
+
 @pytest.fixture(scope="module")
 def staged(tmp_path_factory):
     """An installation for another place than where it is, beside a plugin of somebody else."""
@@ -98,8 +105,7 @@ def staged(tmp_path_factory):
     (stage / "opt/plugins/check_host").write_text("somebody's")
     done = make_install(f"DESTDIR={stage}", "PREFIX=/opt/it", "PLUGINDIR=/opt/plugins")
     assert done.returncode == 0, done.stderr
-    where = "programs in /opt/it/lib/stallwatch, plugins in /opt/plugins, other files in /opt/it/share"
-    assert done.stdout.splitlines()[-1] == f"installed: {where}"
+    assert done.stdout == told("/opt/it", "/opt/plugins")
     return stage
 
 
@@ -119,6 +125,66 @@ def test_places_that_cannot_be_are_refused_before_anything_is_done(target, place
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow("another make install")
+def test_another_user_is_told_what_to_give_and_that_leaves_nothing_behind(unpack_sdist, open_path):
+    """The source is root's, and what it prints is run as it stands: no shell expands the ~."""
+    tree, home = unpack_sdist(open_path), open_path / "home"
+    home.mkdir()
+    becoming = {}
+    if os.geteuid() == 0:
+        os.chown(home, NOBODY, NOBODY)
+        becoming = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    (open_path / "roots").mkdir(mode=0o555)
+    before = everything(open_path)
+
+    def run(target, *places):
+        return make(target, *places, tree=tree, becoming=becoming, HOME=str(home), PIP_NO_CACHE_DIR="1")
+
+    for target in ("install", "uninstall"):
+        done = run(target, f"PREFIX={open_path}/roots/it", f"PLUGINDIR={home}/plugins")
+        assert (done.returncode, done.stdout) == (2, "")
+        said, _ = done.stderr.splitlines()  # the other one is make's own
+        refused, _, command = said.partition("; run it as root, or: make ")
+        assert refused == f"not writable: {open_path}/roots"
+        assert command == f"{target} PREFIX=~/.local PLUGINDIR=~/.local/lib/nagios/plugins"
+        assert everything(open_path) == before
+    places = command.split()[1:]
+    done = run("install", *places)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == told(f"{home}/.local", f"{home}/.local/lib/nagios/plugins")
+    plugin = [f"{home}/.local/lib/nagios/plugins/check_host", "--version"]
+    assert (
+        subprocess.run(plugin, capture_output=True, check=False, cwd="/", **becoming).stdout[:11]
+        == b"check_host "
+    )
+    remembered = home / ".local/state/stallwatch"
+    remembered.mkdir(parents=True)
+    done = run("uninstall", *places)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("removed; what the plugins remember is kept in ")
+    assert str(remembered) in done.stdout
+    for folder in (remembered, remembered.parent, remembered.parents[1]):
+        folder.rmdir()  # nothing else is there
+    assert everything(open_path) == before
+
+
+def everything(folder):
+    return sorted(folder.rglob("*"))
+
+
+def test_a_stage_that_was_not_there_goes_away_with_the_last_folder_in_it(tmp_path):
+    stage, known = f"{tmp_path}/stage", tmp_path / "known"
+    new_folders(stage, known, known, "/opt/plugins/", "/opt/it/bin")
+    for folder in ("opt/plugins", "opt/it/bin"):
+        (Path(stage) / folder).mkdir(parents=True)
+    new_folders("--remove", stage, known)
+    assert list(tmp_path.iterdir()) == []
+
+
+def new_folders(*arguments):
+    subprocess.run([ROOT / "contrib" / "new-folders", *arguments], check=True)
+
+
 def test_a_removal_leaves_nothing(staged, tmp_path):
     stage = shutil.copytree(staged, tmp_path / "stage", symlinks=True)
     done = make("uninstall", f"DESTDIR={stage}", "PREFIX=/opt/it", "PLUGINDIR=/opt/plugins")
@@ -127,16 +193,29 @@ def test_a_removal_leaves_nothing(staged, tmp_path):
     assert left == ["opt", "opt/plugins", "opt/plugins/check_host"]  # they were there before
 
 
-def test_a_removal_gives_the_links_back_to_the_debian_package(staged, tmp_path):
-    """Whose plugins have the same names, and whose links make install takes over."""
+@pytest.mark.parametrize(
+    ("plugins", "left"),
+    [
+        ("/opt/plugins", {}),
+        ("/usr/lib/nagios/plugins", {"check_jmx": "/usr/lib/stallwatch/bin/check_jmx"}),
+    ],
+)
+def test_a_removal_gives_the_links_back_to_the_debian_package_where_those_are(
+    staged, tmp_path, plugins, left
+):
+    """Its plugins have the same names, and make install takes over its links."""
     stage = shutil.copytree(staged, tmp_path / "stage", symlinks=True)
     of_package = stage / "usr/lib/stallwatch/bin/check_jmx"
     of_package.parent.mkdir(parents=True)
     of_package.write_text("of the package")
-    done = make("uninstall", f"DESTDIR={stage}", "PREFIX=/opt/it", "PLUGINDIR=/opt/plugins")
+    folder = stage / plugins[1:]
+    if plugins != "/opt/plugins":
+        folder.parent.mkdir(parents=True)
+        (stage / "opt/plugins").rename(folder)
+    done = make("uninstall", f"DESTDIR={stage}", "PREFIX=/opt/it", f"PLUGINDIR={plugins}")
     assert done.returncode == 0, done.stderr
-    links = {link.name: os.readlink(link) for link in (stage / "opt/plugins").iterdir() if link.is_symlink()}
-    assert links == {"check_jmx": "/usr/lib/stallwatch/bin/check_jmx"}
+    assert done.stdout == "removed\n"
+    assert {link.name: os.readlink(link) for link in folder.iterdir() if link.is_symlink()} == left
 
 
 def test_programs_are_in_the_path_with_their_man_pages_and_completions(staged):

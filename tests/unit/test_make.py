@@ -39,7 +39,7 @@ def test_each_group_is_passed_to_pytest_and_an_empty_one_too(tmp_path, target, g
 
 
 def test_clean_removes_what_builds_leave_and_nothing_else(tmp_path):
-    for folder in ("stallwatch-0.1.0", "dist", "build", "lib/stallwatch.egg-info", "stallwatch-notes"):
+    for folder in ("stallwatch-0.1.0", "dist", "build", "try", "lib/stallwatch.egg-info", "stallwatch-notes"):
         (tmp_path / folder).mkdir(parents=True)
     make(tmp_path, "clean")
     assert {path.name for path in tmp_path.iterdir()} == {"lib", "stallwatch-notes"}
