@@ -58,7 +58,7 @@ def of_ndb() -> list[Got]:
     """Unpack NDB Cluster; where there is none, a recorded one is shown."""
     if not ndb_software.is_packed():
         return []
-    return [Got(f"from {ndb_software.PACKED}", "nothing, on disk 170 MB", CACHE)]
+    return [Got(f"from {ndb_software.PACKED}", "nothing, on disk 190 MB", CACHE)]
 
 
 def of_jvm() -> list[Got]:
