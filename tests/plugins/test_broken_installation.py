@@ -27,4 +27,17 @@ def test_it_is_unknown(how, tmp_path):
         assert (done.returncode, done.stderr) == (3, ""), (plugin, done)
         (line,) = done.stdout.splitlines()
         assert " UNKNOWN - " in line
-        assert line.endswith(": install stallwatch for this Python, see its README")
+        assert line.endswith(": install stallwatch, or set PYTHONPATH=lib (see README.md)")
+
+
+def test_in_a_folder_that_is_not_installed_it_says_how_to_run_it():
+    """Also for --help. Nothing is looked for beside the plugin: that folder may be anybody's."""
+    for plugin in PLUGINS:
+        done = subprocess.run(
+            [sys.executable, "-S", plugin, "--help"], env={"PATH": os.environ["PATH"]},
+            capture_output=True, text=True, check=False, cwd=ROOT,
+        )  # fmt: skip
+        name = plugin.name.removeprefix("check_").upper()
+        told = "install stallwatch, or set PYTHONPATH=lib (see README.md)"
+        assert done.stdout == f"{name} UNKNOWN - No module named 'stallwatch': {told}\n"
+        assert (done.returncode, done.stderr) == (3, "")

@@ -322,4 +322,4 @@ def test_a_python_without_stallwatch_is_told_so(tmp_path):
         [sys.executable, "-S", "-E", str(alone)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert done.stderr.endswith("install stallwatch for this Python, see its README\n")
+    assert done.stderr.endswith("install stallwatch, or set PYTHONPATH=lib (see README.md)\n")

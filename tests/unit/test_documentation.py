@@ -27,7 +27,9 @@ OF_OTHERS = {
 # What stands before a plugin in a command, and where it is installed.
 _EXPERIMENT = "stallwatch-experiment "
 _BEFORE = rf"(?:\$ |runuser -u \w+ -- |{_EXPERIMENT}take \S+ (?:.*)-- )?"
-_COMMAND = re.compile(rf"^{_BEFORE}(?:/usr/lib/stallwatch/bin/)?(check_\w+(?: .*)?)$")
+_COMMAND = re.compile(
+    rf"^{_BEFORE}(?:/usr/lib/stallwatch/bin/|PYTHONPATH=lib plugins/|try/bin/)?(check_\w+(?: .*)?)$"
+)
 
 
 @pytest.fixture(scope="module")
