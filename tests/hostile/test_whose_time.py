@@ -1,0 +1,414 @@
+"""Whose time it was: a server is blamed when it had its time and did not answer, and never for ours.
+
+At each phase of a conversation either the plugin is stopped, while the answer comes, or the server stands
+still for good. Nothing rests on load: both happen at what was seen, and by the plugin's own clock.
+"""
+
+import concurrent.futures
+import contextlib
+import itertools
+import os
+import re
+import threading
+import time
+from typing import NamedTuple
+
+import phases
+import pytest
+import warm_daemon
+from asked_servers import wait_for
+from healthy import CALM
+from installing import obtained
+from jolokia import JolokiaJvm
+from loopback import free_port
+from phases import CONNECT, LOOK_UP, Ends, NameServer, Relay, go_on, speaks, stop, waited_for_a_processor
+from runs import environment, finish, start
+from shared_servers import SERVERS
+from subjects import BY_NAME, CRITICAL, JMX, MYSQL, NETWORK, OK, SUBJECTS, UNKNOWN, WARNING, Place
+
+TIMEOUT = 2.0  # seconds, more for a plugin that takes long without trouble
+AT_ONCE = 12
+ATTEMPTS = 3  # of a case that this machine has made another one
+SHARE = 0.5  # of the time that a check would have given a server; who had it, and did not answer, is blamed
+DOUBT = 0.12  # of it: so near to that no verdict is wrong
+JOLOKIA = "jolokia"
+ANSWERS, SILENT = "answers", "silent"
+NAME_SERVER = "127.66.66.67"
+_IN_ITS_PLACE = 'mount --bind "$0" /etc/resolv.conf && exec "$@"'
+
+# What is said of a server that did not answer, and of a check that had no time.
+BLAMES = (
+    r"does not (answer|respond|finish|advance)|has not answered|hangs?\b|sends (no|half a) greeting|refused"
+    r"|no (connection|answer) within|closed the connection|cannot be looked up|cannot be read|restart|failed"
+)
+OWN = r"this check (had|got|was)\b.*\d s"
+
+
+class Pause(NamedTuple):
+    """What happens when a phase is reached.
+
+    server    ANSWERS, or is SILENT from then on
+    begins    gives, of a Meeting, when the plugin is stopped; None: it is not
+    ends      gives when it goes on
+    """
+
+    server: str
+    begins: object = None
+    ends: object = None
+
+
+def part(share):
+    """A moment within the time that the plugin would wait for an answer."""
+    return lambda met: met.at + share * (met.until - met.at)
+
+
+def around_end(seconds):
+    """A moment before or after the plugin's end."""
+    return lambda met: met.end + seconds
+
+
+PAUSES = {
+    "stopped until 0.3 s before its end": Pause(ANSWERS, part(0), around_end(-0.3)),
+    "stopped until 0.3 s after its end": Pause(ANSWERS, part(0), around_end(0.3)),
+    "stopped around its end": Pause(SILENT, around_end(-0.35), around_end(0.15)),
+    "never stopped": Pause(SILENT),
+    "stopped for a quarter": Pause(SILENT, part(0.25), part(0.5)),
+    "stopped for three quarters": Pause(SILENT, part(0), part(0.75)),
+}
+NOTHING = "nothing"
+PAUSES_AND_NONE = {**PAUSES, NOTHING: Pause(ANSWERS)}
+SELDOM = ("never stopped", "stopped for a quarter", "stopped for three quarters")  # representative in turns
+
+
+class Case(NamedTuple):
+    """A phase of a plugin's conversation, and what happens then; ``turn`` is 0 before the first one."""
+
+    phase: str
+    turn: int
+    pause: str
+    is_last: bool  # of the conversation: it may be a farewell, which nobody waits for
+
+
+class Asked(NamedTuple):
+    """A server: where it is, and the password; a client of ``rmi`` is told its port once more."""
+
+    host: str
+    port: int
+    user: str
+    password: str
+    rmi: bool = False
+
+
+# where all is well
+
+FIRST = ("mysql_query", "ndb_nodes", "jmx_thread_pools")  # representative of their sources
+ASKING = sorted(
+    (one for one in SUBJECTS if one.source in NETWORK),
+    key=lambda one: (one.source, one.plugin not in FIRST, one.plugin),
+)
+OVER_HTTP = tuple(
+    one._replace(source=JOLOKIA, arguments=(*one.arguments, "--via", "jolokia"))
+    for one in ASKING
+    if one.source == JMX
+)
+
+
+@pytest.fixture
+def asked(request, subject, tmp_path_factory):
+    """The healthy server of a subject."""
+    if subject.source not in (JMX, JOLOKIA):
+        _, place = request.getfixturevalue("healthy")(subject)
+        return Asked(place.host, place.port, place.user, place.password)
+    folder = tmp_path_factory.mktemp("jolokia")
+    jvm = SERVERS.get("JVM with Jolokia", lambda: obtained(JolokiaJvm, folder, rmi_port="shared"))
+    rmi = subject.source == JMX
+    return Asked(jvm.host, jvm.port if rmi else jvm.agent_port, "monitor", "x", rmi)
+
+
+# a plugin, its phases, and what comes of it
+
+
+class Meeting:
+    """What happens to a check when its phase is reached: see Pause."""
+
+    def __init__(self, pause, ends, seconds):
+        self.begun = time.monotonic()
+        self.reached = threading.Event()
+        self.at = self.end = self.stopped_at = self.went_on = 0.0  # by time.monotonic
+        self.failure = None
+        self.is_over = False
+        self.pids = None  # gives the processes of which one meets it
+        self._pause, self._ends, self._seconds = pause, ends, seconds
+        self._once = threading.Lock()
+
+    def __call__(self, port):
+        """The phase is reached, by who speaks at that port: whether he is answered."""
+        with self._once:
+            if not self.reached.is_set():
+                try:
+                    self._meet(port)
+                except Exception as failure:  # noqa: BLE001 - who waits is to see it
+                    self.failure = failure
+                self.reached.set()
+        return self._pause.server == ANSWERS
+
+    def _meet(self, port):
+        self.at = time.monotonic()
+        self.port = port
+        try:
+            wait_for(lambda: self.is_over or (self.pids and self._find()), 20)
+        except AssertionError:
+            os.system(f"ss -tunap > /tmp/w/hostile-ss; date >> /tmp/w/hostile-ss; echo {port} {self.pids()} >> /tmp/w/hostile-ss")
+            raise
+        if self.is_over:
+            return  # it did not wait for an answer
+        self.starved = waited_for_a_processor(self.pid)
+        self.end = self._ends.of(self.pid, self.begun)
+        if self._pause.begins and self._pause.begins(self) <= self.at:
+            self._stop()
+
+    def _find(self):
+        self.pid = speaks(self.pids(), self.port)
+        return self.pid
+
+    def _stop(self):
+        stop(self.pid)
+        self.stopped_at = time.monotonic()
+
+    @property
+    def until(self):
+        """When it stops waiting for a server: the rest is kept for its report."""
+        return self.end - min(0.5, self._seconds / 10)
+
+    def take_place(self):
+        """Stop it, and let it go on."""
+        if self.failure:
+            raise self.failure
+        if not self._pause.begins:
+            return
+        if not self.stopped_at:
+            _sleep_until(self._pause.begins(self))
+            if not speaks([self.pid], self.port):
+                return  # it has just ended
+            with contextlib.suppress(ProcessLookupError):
+                self._stop()
+        _sleep_until(self._pause.ends(self))
+        self.went_on = time.monotonic()
+        go_on(self.pid)
+
+    def shares(self):
+        """The least and the most of the time that it would have had which the server has had."""
+        whole = self.until - self.at
+        stopped = max(0.0, min(self.went_on, self.until) - self.stopped_at)
+        starved = max(0.0, waited_for_a_processor(self.pid) - self.starved)
+        return 1 - (stopped + starved) / whole, 1 - stopped / whole
+
+
+def _sleep_until(moment):
+    time.sleep(max(0.0, moment - time.monotonic()))
+
+
+class Plays:
+    """Runs of one plugin at its server: alone, or with a ``daemon`` through that."""
+
+    def __init__(self, subject, asked, home, ends, names, daemon=None):
+        self.subject, self.asked, self.home = subject, asked, home
+        self.timeout = TIMEOUT
+        self._ends, self._names, self._daemon = ends, names, daemon
+        self._number = itertools.count()
+
+    def undisturbed(self):
+        """An outcome, and the turns of the conversation."""
+        with Relay((self.asked.host, self.asked.port)) as relay:
+            process, began = self._start(phases.HOST, relay.port, 30), time.monotonic()
+            outcome = finish(process, self.subject, self.home, began, self.asked.password)
+        return outcome, relay.turns
+
+    def play(self, case, port=0):
+        """Give an outcome, and the shares of a Meeting; None where the plugin has not come to the phase."""
+        pause = PAUSES_AND_NONE[case.pause]
+        meeting = Meeting(pause, self._ends, self.timeout)
+        server = (self.asked.host, self.asked.port)
+        with Relay(server, case.turn, meeting, full=case.phase == CONNECT, port=port) as relay:
+            host = phases.HOST
+            if case.phase == LOOK_UP:
+                host = self._names.expect(f"db{next(self._number)}.{self.subject.source}.example", meeting)
+            began = time.monotonic()
+            process = self._start(host, relay.port, self.timeout)
+            meeting.pids = lambda: self._pids(process)
+            while not meeting.reached.wait(0.01):
+                if _has_ended(process):
+                    meeting.is_over = True
+                    return finish(process, self.subject, self.home, began, self.asked.password), None
+                if case.phase == CONNECT and speaks(meeting.pids(), relay.port):
+                    meeting(relay.port)
+            if case.phase == CONNECT and pause.server == ANSWERS:
+                relay.open()
+            meeting.take_place()
+            while not _has_ended(process):
+                time.sleep(0.01)
+            shares = meeting.shares()
+            return finish(process, self.subject, self.home, began, self.asked.password), shares
+
+    def _pids(self, process):
+        workers = [worker.pid for worker in self._daemon.workers] if self._daemon else []
+        return [process.pid, *workers]
+
+    def _start(self, host, port, timeout):
+        more = ["-t", f"{timeout}s", "--unreachable", "critical", *CALM.get(self.subject.plugin, ())]
+        more += ["--rmi-port", port] if self.asked.rmi else []
+        command = self.subject.command(Place(host, port, self.asked.user, self.asked.password), *more)
+        known = dict.fromkeys(("STALLWATCH_MYSQL_PASSWORD", "STALLWATCH_JMX_PASSWORD"), self.asked.password)
+        known["PYTHONPATH"] = str(self._ends.folder)
+        if self._daemon:
+            return self._daemon.begin(
+                f"check_{self.subject.plugin}", *command[2:], environment=known, start_new_session=True
+            )
+        around = () if host == phases.HOST else self._names.around
+        return start([*around, *command], self.home, env=environment(self.home, **known))
+
+
+def _has_ended(process):
+    """Whether it has; it is not waited for yet, so that the kernel keeps its figures."""
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
+def wrong(case, outcome, shares, healthy):
+    """Why that is wrong, or ""; None: this machine has made another case of it."""
+    if shares is None:
+        return "" if case.is_last and outcome.status == healthy.status else None
+    answers = PAUSES[case.pause].server == ANSWERS
+    least, most = shares
+    owns = outcome.status == UNKNOWN and re.search(OWN, outcome.text)
+    blames = re.search(BLAMES, outcome.text)
+    is_named = re.search(rf"127\.0\.0\.1:\d+|\w+\.{outcome.subject.source}\.example", outcome.text)
+    judged = blames and is_named and not owns and outcome.status in in_part(outcome)
+    had_no_time = answers or most <= SHARE - DOUBT
+    if outcome.status == healthy.status and not blames and (answers or case.is_last):
+        return ""
+    if not had_no_time and least < SHARE + DOUBT:
+        return "" if judged or owns else None
+    if not had_no_time:
+        return "" if judged else "a server that had its time is not judged by --unreachable"
+    if blames:
+        return f"a server that had no time is blamed ({blames[0]})"
+    return "" if owns else "the check had no time, and that is not said"
+
+
+def in_part(outcome):
+    """What --unreachable makes of a server that stands still in the middle.
+
+    One failure among answers may be an accident: mysql_query says so, until it lasts. check_ndb_nodes has
+    judged the nodes before: only the rest is UNKNOWN.
+    """
+    accident = re.search(r", 1 of ([2-9]|\d\d) runs failed", outcome.text)
+    in_part = UNKNOWN if outcome.subject.plugin == "ndb_nodes" else CRITICAL
+    return CRITICAL, (WARNING if accident else in_part)
+
+
+def cases(turns, every):
+    """Those of a conversation: its phases, each with every pause, or with some."""
+    named = [(LOOK_UP, 0), (CONNECT, 0), *((name, number) for number, name in enumerate(turns, 1))]
+    if not every:
+        chosen, kinds = [], set()
+        for name, number in named:
+            kind = name.rpartition(" ")[0]
+            if kind not in kinds or number == len(turns):
+                chosen.append((name, number))
+            kinds.add(kind)
+        named = chosen
+    turns_of = itertools.cycle(SELDOM)
+    often = [name for name in PAUSES if name not in SELDOM]
+    for phase, turn in named:
+        for pause in PAUSES if every else (*often, next(turns_of)):
+            yield Case(phase, turn, pause, turn == len(turns))
+
+
+def settled(plays, case, healthy):
+    """What is wrong with a case, with the line that was printed; ""."""
+    for _ in range(ATTEMPTS):
+        outcome, shares = plays.play(case)
+        why = wrong(case, outcome, shares, healthy)
+        if why is not None:
+            break
+    else:
+        why = "it has not come to this phase" if shares is None else "whose time it was is undecided"
+    server = PAUSES[case.pause].server
+    told = outcome.line.partition(" | ")[0]
+    return why and f"{case.phase} | {server} | {case.pause} | {why} | {outcome.status} {told}"
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory):
+    """Tells when checks have to have ended."""
+    return Ends(tmp_path_factory.mktemp("ends"))
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory):
+    """A name server, and what a command is to follow that shall have no other one."""
+    file = tmp_path_factory.mktemp("resolver") / "resolv.conf"
+    file.write_text(f"nameserver {NAME_SERVER}\n")
+    try:
+        with NameServer(NAME_SERVER) as server:
+            server.around = ["unshare", "--mount", "sh", "-c", _IN_ITS_PLACE, str(file)]
+            yield server
+    except PermissionError as error:
+        pytest.skip(f"no name server of our own, which takes root: {error}")
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory, ends, names):
+    """A stallwatchd that asks that name server."""
+    folder = tmp_path_factory.mktemp("warm")
+    daemon = warm_daemon.Warm(folder, env={**os.environ, "PYTHONPATH": str(ends.folder)})
+    daemon.command = [*names.around, *daemon.command]
+    with warm_daemon.serving(daemon):
+        yield daemon
+
+
+WAYS = {"alone": None, "through stallwatchd": "warm"}
+
+
+def ways_and_subjects():
+    """All plugins, each by itself and through stallwatchd; representative is one of each source."""
+    for way, fixture in WAYS.items():
+        for _, group in itertools.groupby((*ASKING, *OVER_HTTP), key=lambda one: one.source):
+            for number, subject in enumerate(group):
+                marks = [pytest.mark.cell(trouble=f"stopped or silent at any phase, {way}")]
+                seldom = number or (fixture and subject.source not in (MYSQL, JMX))
+                marks += [pytest.mark.only_in_all_cells] if seldom else []
+                name = f"{way}-{subject.source}-{subject.plugin}"
+                yield pytest.param(subject, fixture, id=name, marks=marks)
+
+
+@pytest.mark.slow("a hundred runs that wait for 2 s, twelve at once")
+@pytest.mark.parametrize(("subject", "way"), [*ways_and_subjects()])
+def test_whose_time_it_was(request, asked, home, ends, names, subject, way, note):
+    daemon = way and request.getfixturevalue(way)
+    plays = Plays(subject, asked, home, ends, names, daemon)
+    plays.undisturbed()  # the server may know the account from now on
+    healthy, turns = plays.undisturbed()
+    plays.timeout = max(TIMEOUT, TIMEOUT + round(healthy.took - 0.5))
+    all_of_them = [*cases(turns, request.config.getoption("all_cells"))]
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        found = [*filter(None, pool.map(lambda case: settled(plays, case, healthy), all_of_them))]
+    note("counted", ("plugins or servers stopped at a phase", len(all_of_them)))
+    assert not found, "\n".join([f"{len(found)} of {len(all_of_them)}, healthy: {healthy.line}", *found])
+
+
+OVERLOADED = r"this monitoring host is overloaded"
+RUNS = ["no time", "no time", "time", "no time", "no time", "no time"]  # the last one is the third in a row
+
+
+def test_three_runs_in_a_row_without_time_are_a_problem_of_this_host(healthy, home, ends, names):
+    subject, place = healthy(BY_NAME["innodb_buffer_pool"])
+    plays = Plays(subject, Asked(place.host, place.port, place.user, place.password), home, ends, names)
+    port, outcomes = free_port(), []
+    pauses = {"no time": "stopped until 0.3 s after its end", "time": NOTHING}
+    for had in RUNS:
+        outcome, _ = plays.play(Case("greeting 1", 1, pauses[had], is_last=False), port)
+        outcomes.append((had, outcome.status, bool(re.search(OVERLOADED, outcome.text))))
+    *before, last = outcomes
+    assert before == [(had, UNKNOWN if had == "no time" else OK, False) for had in RUNS[:-1]], outcomes
+    assert last == ("no time", WARNING, True), outcome
