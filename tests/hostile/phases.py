@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import queue
 import selectors
 import signal
 import socket
@@ -88,12 +87,40 @@ def _state(pid):
 
 def speaks(pids, port):
     """Which of these processes has a socket at this port of its own, or asks this port; None: none does."""
-    for pid in pids:
-        with contextlib.suppress(psutil.Error):
-            for one in psutil.Process(pid).net_connections("inet4"):
-                if port in (one.laddr and one.laddr.port, one.raddr and one.raddr.port):
-                    return pid
-    return None
+    sockets = {f"socket:[{inode}]" for inode in _inodes(port)}
+    return next((pid for pid in pids if sockets and not sockets.isdisjoint(_opened(pid))), None)
+
+
+def _inodes(port):
+    """The sockets with that port at either end: psutil reads this once for each process."""
+    ends = f":{port:04X} "
+    for protocol in ("tcp", "udp"):
+        for line in Path(f"/proc/net/{protocol}").read_text().splitlines():
+            if ends in line:
+                yield line.split()[9]
+
+
+def _opened(pid):
+    found = []
+    with contextlib.suppress(OSError):
+        for one in os.scandir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                found.append(os.readlink(one.path))
+    return found
+
+
+def children(pid):
+    """The processes that it has started."""
+    with contextlib.suppress(OSError):
+        return [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+    return []
+
+
+def listener(port):
+    """The process that takes connections at this port."""
+    found = [one for one in psutil.net_connections("inet") if one.laddr[1] == port]
+    (pid,) = {one.pid for one in found if one.status == psutil.CONN_LISTEN}
+    return pid
 
 
 # what passes between a plugin and its server
@@ -211,6 +238,9 @@ class Relay:
             while True:
                 for key, _ in readable.select():
                     octets = key.fileobj.recv(65536)
+                    if not octets and self._silent and key.fileobj is server:
+                        readable.unregister(server)  # the client is not to see it
+                        continue
                     if not octets:
                         return
                     if key.fileobj is client:
@@ -238,14 +268,12 @@ def _shut(connection):
 class NameServer:
     """Knows this host by every name for which it was told what to do: see ``expect``."""
 
-    def __init__(self, address):
-        self.address = address
+    def __init__(self):
         self._acts = {}
-        self._waiting = queue.Queue()
 
     def __enter__(self):
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind((self.address, 53))
+        self.address = self._bound()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
         return self
@@ -255,6 +283,15 @@ class NameServer:
             end.sendto(b"", (self.address, 53))
         self._thread.join()
         self._socket.close()
+
+    def _bound(self):
+        """A name server is asked at port 53: find an address where that is free."""
+        for low in range(1, 255):
+            with contextlib.suppress(OSError):
+                self._socket.bind((f"127.66.{os.getpid() % 256}.{low}", 53))
+                return self._socket.getsockname()[0]
+        self._socket.close()
+        raise PermissionError(errno.EACCES, "no port 53 is free")
 
     def expect(self, name, act):
         """Call ``act`` with the port of who asks for this name first; unless it returns False, answer."""

@@ -9,22 +9,41 @@ import contextlib
 import itertools
 import os
 import re
+import sys
 import threading
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 import phases
 import pytest
 import warm_daemon
 from asked_servers import wait_for
+from bad_servers import says
 from healthy import CALM
 from installing import obtained
 from jolokia import JolokiaJvm
-from loopback import free_port
-from phases import CONNECT, LOOK_UP, Ends, NameServer, Relay, go_on, speaks, stop, waited_for_a_processor
+from loopback import free_port, serving
+from phases import (
+    CONNECT,
+    LOOK_UP,
+    Ends,
+    NameServer,
+    Relay,
+    go_on,
+    listener,
+    speaks,
+    stop,
+    waited_for_a_processor,
+)
 from runs import environment, finish, start
 from shared_servers import SERVERS
-from subjects import BY_NAME, CRITICAL, JMX, MYSQL, NETWORK, OK, SUBJECTS, UNKNOWN, WARNING, Place
+from stallwatch.sources import ndb_mgm
+from subjects import BY_NAME, CRITICAL, JMX, MYSQL, NDB, NETWORK, OK, SUBJECTS, UNKNOWN, WARNING, Place
+
+sys.path.append(str(Path(__file__).parents[1] / "unit"))
+import mysql_bytes
+from mysql_bytes import greeting, packet, result
 
 TIMEOUT = 2.0  # seconds, more for a plugin that takes long without trouble
 AT_ONCE = 12
@@ -32,8 +51,8 @@ ATTEMPTS = 3  # of a case that this machine has made another one
 SHARE = 0.5  # of the time that a check would have given a server; who had it, and did not answer, is blamed
 DOUBT = 0.12  # of it: so near to that no verdict is wrong
 JOLOKIA = "jolokia"
+FROZEN = "a frozen server"  # instead of a phase: the kernel takes its connections
 ANSWERS, SILENT = "answers", "silent"
-NAME_SERVER = "127.66.66.67"
 _IN_ITS_PLACE = 'mount --bind "$0" /etc/resolv.conf && exec "$@"'
 
 # What is said of a server that did not answer, and of a check that had no time.
@@ -67,6 +86,8 @@ def around_end(seconds):
     return lambda met: met.end + seconds
 
 
+ANSWERING = ("statement", "turn in TLS", "RMI call", "HTTP request")
+PROVED = "is stopped, state T"  # what /proc shows
 PAUSES = {
     "stopped until 0.3 s before its end": Pause(ANSWERS, part(0), around_end(-0.3)),
     "stopped until 0.3 s after its end": Pause(ANSWERS, part(0), around_end(0.3)),
@@ -131,14 +152,15 @@ def asked(request, subject, tmp_path_factory):
 class Meeting:
     """What happens to a check when its phase is reached: see Pause."""
 
-    def __init__(self, pause, ends, seconds):
+    def __init__(self, pause, ends, seconds, patience=None):
         self.begun = time.monotonic()
         self.reached = threading.Event()
-        self.at = self.end = self.stopped_at = self.went_on = 0.0  # by time.monotonic
+        # By time.monotonic; ``until`` it waits for a server, until its ``end`` it reports.
+        self.at = self.until = self.end = self.stopped_at = self.went_on = 0.0
         self.failure = None
         self.is_over = False
         self.pids = None  # gives the processes of which one meets it
-        self._pause, self._ends, self._seconds = pause, ends, seconds
+        self._pause, self._ends, self._seconds, self._patience = pause, ends, seconds, patience
         self._once = threading.Lock()
 
     def __call__(self, port):
@@ -155,30 +177,24 @@ class Meeting:
     def _meet(self, port):
         self.at = time.monotonic()
         self.port = port
-        try:
-            wait_for(lambda: self.is_over or (self.pids and self._find()), 20)
-        except AssertionError:
-            os.system(f"ss -tunap > /tmp/w/hostile-ss; date >> /tmp/w/hostile-ss; echo {port} {self.pids()} >> /tmp/w/hostile-ss")
-            raise
+        wait_for(lambda: self.is_over or self._find())
         if self.is_over:
             return  # it did not wait for an answer
         self.starved = waited_for_a_processor(self.pid)
         self.end = self._ends.of(self.pid, self.begun)
+        self.until = self.end - min(0.5, self._seconds / 10)
+        if self._patience:
+            self.until = self.end = self.at + self._patience(self.until - self.at)
         if self._pause.begins and self._pause.begins(self) <= self.at:
             self._stop()
 
     def _find(self):
-        self.pid = speaks(self.pids(), self.port)
+        self.pid = self.pids and speaks(self.pids(), self.port)
         return self.pid
 
     def _stop(self):
         stop(self.pid)
         self.stopped_at = time.monotonic()
-
-    @property
-    def until(self):
-        """When it stops waiting for a server: the rest is kept for its report."""
-        return self.end - min(0.5, self._seconds / 10)
 
     def take_place(self):
         """Stop it, and let it go on."""
@@ -211,53 +227,64 @@ def _sleep_until(moment):
 class Plays:
     """Runs of one plugin at its server: alone, or with a ``daemon`` through that."""
 
+    patience = None  # gives how long a part of the time that is left it waits, where it does not wait for all
+
     def __init__(self, subject, asked, home, ends, names, daemon=None):
         self.subject, self.asked, self.home = subject, asked, home
         self.timeout = TIMEOUT
         self._ends, self._names, self._daemon = ends, names, daemon
+        self._supervisor = daemon and daemon.supervisor.pid
         self._number = itertools.count()
 
     def undisturbed(self):
         """An outcome, and the turns of the conversation."""
-        with Relay((self.asked.host, self.asked.port)) as relay:
+        with Relay(self.server) as relay:
             process, began = self._start(phases.HOST, relay.port, 30), time.monotonic()
-            outcome = finish(process, self.subject, self.home, began, self.asked.password)
-        return outcome, relay.turns
+            return self._finish(process, began), relay.turns
 
     def play(self, case, port=0):
         """Give an outcome, and the shares of a Meeting; None where the plugin has not come to the phase."""
         pause = PAUSES_AND_NONE[case.pause]
-        meeting = Meeting(pause, self._ends, self.timeout)
-        server = (self.asked.host, self.asked.port)
-        with Relay(server, case.turn, meeting, full=case.phase == CONNECT, port=port) as relay:
+        meeting = Meeting(pause, self._ends, self.timeout, self.patience)
+        with Relay(self.server, case.turn, meeting, full=case.phase == CONNECT, port=port) as relay:
             host = phases.HOST
             if case.phase == LOOK_UP:
                 host = self._names.expect(f"db{next(self._number)}.{self.subject.source}.example", meeting)
+            port = self.asked.port if case.phase == FROZEN else relay.port
             began = time.monotonic()
-            process = self._start(host, relay.port, self.timeout)
+            process = self._start(host, port, self.timeout)
             meeting.pids = lambda: self._pids(process)
             while not meeting.reached.wait(0.01):
                 if _has_ended(process):
                     meeting.is_over = True
-                    return finish(process, self.subject, self.home, began, self.asked.password), None
-                if case.phase == CONNECT and speaks(meeting.pids(), relay.port):
-                    meeting(relay.port)
+                    return self._finish(process, began), None
+                if case.phase in (CONNECT, FROZEN) and speaks(meeting.pids(), port):
+                    meeting(port)
             if case.phase == CONNECT and pause.server == ANSWERS:
                 relay.open()
             meeting.take_place()
             while not _has_ended(process):
                 time.sleep(0.01)
             shares = meeting.shares()
-            return finish(process, self.subject, self.home, began, self.asked.password), shares
+            return self._finish(process, began), shares
+
+    @property
+    def server(self):
+        """Where it is."""
+        return self.asked.host, self.asked.port
+
+    def _finish(self, process, began):
+        return finish(process, self.subject, self.home, began, self.asked.password)
 
     def _pids(self, process):
-        workers = [worker.pid for worker in self._daemon.workers] if self._daemon else []
-        return [process.pid, *workers]
+        return [process.pid, *(phases.children(self._supervisor) if self._daemon else ())]
+
+    def _words(self, host, port):
+        more = [*CALM.get(self.subject.plugin, ()), *(["--rmi-port", port] if self.asked.rmi else [])]
+        return self.subject.command(Place(host, port, self.asked.user, self.asked.password), *more)
 
     def _start(self, host, port, timeout):
-        more = ["-t", f"{timeout}s", "--unreachable", "critical", *CALM.get(self.subject.plugin, ())]
-        more += ["--rmi-port", port] if self.asked.rmi else []
-        command = self.subject.command(Place(host, port, self.asked.user, self.asked.password), *more)
+        command = [*self._words(host, port), "-t", f"{timeout}s", "--unreachable", "critical"]
         known = dict.fromkeys(("STALLWATCH_MYSQL_PASSWORD", "STALLWATCH_JMX_PASSWORD"), self.asked.password)
         known["PYTHONPATH"] = str(self._ends.folder)
         if self._daemon:
@@ -278,35 +305,38 @@ def wrong(case, outcome, shares, healthy):
     if shares is None:
         return "" if case.is_last and outcome.status == healthy.status else None
     answers = PAUSES[case.pause].server == ANSWERS
-    least, most = shares
-    owns = outcome.status == UNKNOWN and re.search(OWN, outcome.text)
     blames = re.search(BLAMES, outcome.text)
+    owns = outcome.status == UNKNOWN and re.search(OWN, outcome.text)
     is_named = re.search(rf"127\.0\.0\.1:\d+|\w+\.{outcome.subject.source}\.example", outcome.text)
-    judged = blames and is_named and not owns and outcome.status in in_part(outcome)
-    had_no_time = answers or most <= SHARE - DOUBT
-    if outcome.status == healthy.status and not blames and (answers or case.is_last):
+    judged = blames and is_named and not owns and outcome.status in in_part(case, outcome)
+    is_well = outcome.status == healthy.status and not blames and (answers or case.is_last)
+    is_proved = case.phase == FROZEN and judged and PROVED in outcome.text  # however long that took
+    least, most = (0.0, 0.0) if answers else shares
+    if is_well or is_proved or (owns and least < SHARE + DOUBT and not blames):
         return ""
-    if not had_no_time and least < SHARE + DOUBT:
-        return "" if judged or owns else None
-    if not had_no_time:
+    if least >= SHARE + DOUBT:
         return "" if judged else "a server that had its time is not judged by --unreachable"
-    if blames:
-        return f"a server that had no time is blamed ({blames[0]})"
-    return "" if owns else "the check had no time, and that is not said"
+    if most > SHARE - DOUBT:
+        return "" if judged or owns else None
+    return f"a server that had no time is blamed ({blames[0]})" if blames else "no time, and that is not said"
 
 
-def in_part(outcome):
-    """What --unreachable makes of a server that stands still in the middle.
+def in_part(case, outcome):
+    """What --unreachable makes of a server that stands still.
 
-    One failure among answers may be an accident: mysql_query says so, until it lasts. check_ndb_nodes has
-    judged the nodes before: only the rest is UNKNOWN.
+    One failure among answers may be an accident: mysql_query says so, until it lasts. Once it has answered,
+    what it does not answer is UNKNOWN where the rest is judged.
     """
     accident = re.search(r", 1 of ([2-9]|\d\d) runs failed", outcome.text)
-    in_part = UNKNOWN if outcome.subject.plugin == "ndb_nodes" else CRITICAL
-    return CRITICAL, (WARNING if accident else in_part)
+    return CRITICAL, WARNING if accident else CRITICAL, UNKNOWN if _is_late(case) else CRITICAL
 
 
-def cases(turns, every):
+def _is_late(case):
+    """Whether it has been asked before."""
+    return case.phase.rstrip("0123456789 ") in ANSWERING and not case.phase.endswith(" 1")
+
+
+def cases(turns, every, way):
     """Those of a conversation: its phases, each with every pause, or with some."""
     named = [(LOOK_UP, 0), (CONNECT, 0), *((name, number) for number, name in enumerate(turns, 1))]
     if not every:
@@ -317,10 +347,10 @@ def cases(turns, every):
                 chosen.append((name, number))
             kinds.add(kind)
         named = chosen
-    turns_of = itertools.cycle(SELDOM)
-    often = [name for name in PAUSES if name not in SELDOM]
+    in_turns = itertools.cycle(PAUSES if way else SELDOM)
+    often = () if way else tuple(name for name in PAUSES if name not in SELDOM)
     for phase, turn in named:
-        for pause in PAUSES if every else (*often, next(turns_of)):
+        for pause in PAUSES if every else (*often, *itertools.islice(in_turns, 2 if way else 1)):
             yield Case(phase, turn, pause, turn == len(turns))
 
 
@@ -347,10 +377,10 @@ def ends(tmp_path_factory):
 @pytest.fixture(scope="module")
 def names(tmp_path_factory):
     """A name server, and what a command is to follow that shall have no other one."""
-    file = tmp_path_factory.mktemp("resolver") / "resolv.conf"
-    file.write_text(f"nameserver {NAME_SERVER}\n")
     try:
-        with NameServer(NAME_SERVER) as server:
+        with NameServer() as server:
+            file = tmp_path_factory.mktemp("resolver") / "resolv.conf"
+            file.write_text(f"nameserver {server.address}\n")
             server.around = ["unshare", "--mount", "sh", "-c", _IN_ITS_PLACE, str(file)]
             yield server
     except PermissionError as error:
@@ -390,11 +420,98 @@ def test_whose_time_it_was(request, asked, home, ends, names, subject, way, note
     plays.undisturbed()  # the server may know the account from now on
     healthy, turns = plays.undisturbed()
     plays.timeout = max(TIMEOUT, TIMEOUT + round(healthy.took - 0.5))
-    all_of_them = [*cases(turns, request.config.getoption("all_cells"))]
+    all_of_them = [*cases(turns, request.config.getoption("all_cells"), way)]
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         found = [*filter(None, pool.map(lambda case: settled(plays, case, healthy), all_of_them))]
     note("counted", ("plugins or servers stopped at a phase", len(all_of_them)))
     assert not found, "\n".join([f"{len(found)} of {len(all_of_them)}, healthy: {healthy.line}", *found])
+
+
+@pytest.mark.parametrize("subject", [one for one in ASKING if one.plugin in FIRST and one.source != NDB])
+def test_a_server_that_is_stopped_itself_has_its_time(asked, home, ends, names, subject):
+    """Without anything in between: what its own host shows is looked at, too."""
+    plays = Plays(subject, asked, home, ends, names)
+    healthy, _ = plays.undisturbed()
+    silent = [Case(FROZEN, 0, name, is_last=False) for name, one in PAUSES.items() if one.server == SILENT]
+    pid = listener(asked.port)
+    stop(pid)
+    try:
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            found = [*filter(None, pool.map(lambda case: settled(plays, case, healthy), silent))]
+    finally:
+        go_on(pid)
+    assert not found, "\n".join(found)
+
+
+# a management server, which is asked besides
+
+SQL_NODE = says(
+    greeting(version=b"9.7.2-cluster"),
+    packet(2, mysql_bytes.OK),
+    result(b"a", b"b", b"c", b"d", rows=[(b"9.7.2-cluster", b"MySQL Cluster", b"db1", b"mon@%")]),
+    packet(1, mysql_bytes.OK),
+    *[
+        result(
+            b"Variable_name",
+            b"Value",
+            rows=[(b"Ndb_number_of_data_nodes", b"2"), (b"Ndb_number_of_ready_data_nodes", b"0")],
+        )
+    ]
+    * 3,
+)
+TELLS = (
+    b"node status\nnodes: 2\n"
+    + b"".join(b"node.%d.type: NDB\nnode.%d.status: NO_CONTACT\n" % (node, node) for node in (3, 4))
+    + b"\n"
+)
+NOT_CONNECTED = "none of 2 data nodes is connected"
+NO_ANSWER = "has not answered within "
+
+
+class ManagementPlays(Plays):
+    """Runs of check_ndb_nodes at an SQL node without data nodes; ``asked`` is the management server."""
+
+    sql_node = 0
+
+    @staticmethod
+    def patience(left):
+        """As ndb_nodes waits for a management server."""
+        return min(ndb_mgm.PATIENCE, left / 4)
+
+    def _words(self, host, port):
+        return self.subject.command(Place(port=self.sql_node), "--management", f"{host}:{port}")
+
+
+def test_whose_time_a_management_server_had(home, ends, names):
+    """What the SQL node has shown stays proved: that no data node is connected."""
+
+    def found(pause):
+        case = Case("question 1", 1, pause, is_last=False)
+        with serving(SQL_NODE) as (_, sql_node), serving(says(b"", TELLS)) as (host, port):
+            plays = ManagementPlays(BY_NAME["ndb_nodes"], Asked(host, port, "mon", "x"), home, ends, names)
+            plays.sql_node, plays.timeout = sql_node, 4
+            for _ in range(ATTEMPTS):
+                outcome, shares = plays.play(case)
+                why = wrong_besides(PAUSES[pause].server, outcome, *shares)
+                if why is not None:
+                    break
+        return why and f"{pause} | {why} | {outcome.text}"
+
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        found = [*filter(None, pool.map(found, PAUSES))]
+    assert not found, "\n".join(found)
+
+
+def wrong_besides(server, outcome, least, most):
+    """Why it is wrong what is said of a management server, or ""; None: that is for this machine to say."""
+    if outcome.status not in (WARNING, CRITICAL) or NOT_CONNECTED not in outcome.text:
+        return "what was proved is lost"
+    blamed = NO_ANSWER in outcome.text
+    if server == SILENT and least >= SHARE + DOUBT:
+        return "" if blamed else "a server that had its time is not blamed"
+    if server == SILENT and most > SHARE - DOUBT:
+        return None
+    return "a server that had no time is blamed" if blamed else ""
 
 
 OVERLOADED = r"this monitoring host is overloaded"
@@ -402,9 +519,9 @@ RUNS = ["no time", "no time", "time", "no time", "no time", "no time"]  # the la
 
 
 def test_three_runs_in_a_row_without_time_are_a_problem_of_this_host(healthy, home, ends, names):
-    subject, place = healthy(BY_NAME["innodb_buffer_pool"])
+    subject, place = healthy(BY_NAME["innodb_locks"])
     plays = Plays(subject, Asked(place.host, place.port, place.user, place.password), home, ends, names)
-    port, outcomes = free_port(), []
+    plays.timeout, port, outcomes = 1, free_port(), []
     pauses = {"no time": "stopped until 0.3 s after its end", "time": NOTHING}
     for had in RUNS:
         outcome, _ = plays.play(Case("greeting 1", 1, pauses[had], is_last=False), port)
