@@ -19,7 +19,7 @@ PATIENCE = 60  # seconds for what comes soon
 _STEP = 0.002  # seconds
 _TOLD = """import os, sys, time
 def hook(event, arguments):
-    if event == "import" and arguments[0] == "stallwatch.frame.deadline":
+    if event == "import" and arguments[0] == "stallwatch.frame.exit":
         import signal
         wind = signal.setitimer
         def setitimer(which, seconds, interval=0.0):

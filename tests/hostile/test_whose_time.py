@@ -48,8 +48,10 @@ from mysql_bytes import greeting, packet, result
 TIMEOUT = 2.0  # seconds, more for a plugin that takes long without trouble
 AT_ONCE = 12
 ATTEMPTS = 3  # of a case that this machine has made another one
-SHARE = 0.5  # of the time that a check would have given a server; who had it, and did not answer, is blamed
-DOUBT = 0.12  # of it: so near to that no verdict is wrong
+SERVER, CHECK = "the server's", "the check's"
+MUCH = 1 / 4  # of its time, and no check has lost less
+DOUBT = 0.1  # of that: so near to it no verdict is wrong
+COMPUTES = 0.2  # seconds that a check may need itself
 JOLOKIA = "jolokia"
 FROZEN = "a frozen server"  # instead of a phase: the kernel takes its connections
 ANSWERS, SILENT = "answers", "silent"
@@ -96,8 +98,8 @@ PAUSES = {
     "stopped for a quarter": Pause(SILENT, part(0.25), part(0.5)),
     "stopped for three quarters": Pause(SILENT, part(0), part(0.75)),
 }
-NOTHING = "nothing"
-PAUSES_AND_NONE = {**PAUSES, NOTHING: Pause(ANSWERS)}
+TIME, NO_TIME = "time", "no time"
+FOR_RUNS = {TIME: Pause(ANSWERS), NO_TIME: Pause(SILENT, part(0), around_end(0.3))}  # in a row
 SELDOM = ("never stopped", "stopped for a quarter", "stopped for three quarters")  # representative in turns
 
 
@@ -212,12 +214,19 @@ class Meeting:
         self.went_on = time.monotonic()
         go_on(self.pid)
 
-    def shares(self):
-        """The least and the most of the time that it would have had which the server has had."""
-        whole = self.until - self.at
-        stopped = max(0.0, min(self.went_on, self.until) - self.stopped_at)
-        starved = max(0.0, waited_for_a_processor(self.pid) - self.starved)
-        return 1 - (stopped + starved) / whole, 1 - stopped / whole
+    def whose(self):
+        """Whose time it was where nobody has answered: SERVER, CHECK, or None, if that was a near thing.
+
+        A server is blamed unless the check has lost more time than it waited for an answer, and a quarter
+        of its whole time at least.
+        """
+        stopped = self.went_on - self.stopped_at if self.went_on else 0.0
+        had = self.until - self.at - max(0.0, min(self.went_on, self.until) - self.stopped_at)
+        starved = waited_for_a_processor(self.pid)
+        enough = [max(one, self._seconds * MUCH) for one in (had - starved, had)]
+        if stopped + starved + COMPUTES < (1 - DOUBT) * enough[0]:
+            return SERVER
+        return CHECK if (1 - DOUBT) * stopped > enough[1] else None
 
 
 def _sleep_until(moment):
@@ -243,8 +252,8 @@ class Plays:
             return self._finish(process, began), relay.turns
 
     def play(self, case, port=0):
-        """Give an outcome, and the shares of a Meeting; None where the plugin has not come to the phase."""
-        pause = PAUSES_AND_NONE[case.pause]
+        """Give an outcome, and whose time it was; False where the plugin has not come to the phase."""
+        pause = (PAUSES | FOR_RUNS)[case.pause]
         meeting = Meeting(pause, self._ends, self.timeout, self.patience)
         with Relay(self.server, case.turn, meeting, full=case.phase == CONNECT, port=port) as relay:
             host = phases.HOST
@@ -257,7 +266,7 @@ class Plays:
             while not meeting.reached.wait(0.01):
                 if _has_ended(process):
                     meeting.is_over = True
-                    return self._finish(process, began), None
+                    return self._finish(process, began), False
                 if case.phase in (CONNECT, FROZEN) and speaks(meeting.pids(), port):
                     meeting(port)
             if case.phase == CONNECT and pause.server == ANSWERS:
@@ -265,8 +274,8 @@ class Plays:
             meeting.take_place()
             while not _has_ended(process):
                 time.sleep(0.01)
-            shares = meeting.shares()
-            return self._finish(process, began), shares
+            whose = meeting.whose()
+            return self._finish(process, began), whose
 
     @property
     def server(self):
@@ -300,24 +309,21 @@ def _has_ended(process):
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
 
 
-def wrong(case, outcome, shares, healthy):
+def wrong(case, outcome, whose, healthy):
     """Why that is wrong, or ""; None: this machine has made another case of it."""
-    if shares is None:
+    if whose is False:
         return "" if case.is_last and outcome.status == healthy.status else None
     answers = PAUSES[case.pause].server == ANSWERS
     blames = re.search(BLAMES, outcome.text)
-    owns = outcome.status == UNKNOWN and re.search(OWN, outcome.text)
+    owns = outcome.status == UNKNOWN and re.search(OWN, outcome.text) and not blames
     is_named = re.search(rf"127\.0\.0\.1:\d+|\w+\.{outcome.subject.source}\.example", outcome.text)
-    judged = blames and is_named and not owns and outcome.status in in_part(case, outcome)
+    judged = blames and is_named and outcome.status in in_part(case, outcome)
     is_well = outcome.status == healthy.status and not blames and (answers or case.is_last)
     is_proved = case.phase == FROZEN and judged and PROVED in outcome.text  # however long that took
-    least, most = (0.0, 0.0) if answers else shares
-    if is_well or is_proved or (owns and least < SHARE + DOUBT and not blames):
+    if is_well or is_proved or (owns and (answers or whose != SERVER)):
         return ""
-    if least >= SHARE + DOUBT:
-        return "" if judged else "a server that had its time is not judged by --unreachable"
-    if most > SHARE - DOUBT:
-        return "" if judged or owns else None
+    if not answers and whose != CHECK:
+        return "" if judged else whose and "a server that had its time is not judged by --unreachable"
     return f"a server that had no time is blamed ({blames[0]})" if blames else "no time, and that is not said"
 
 
@@ -357,12 +363,12 @@ def cases(turns, every, way):
 def settled(plays, case, healthy):
     """What is wrong with a case, with the line that was printed; ""."""
     for _ in range(ATTEMPTS):
-        outcome, shares = plays.play(case)
-        why = wrong(case, outcome, shares, healthy)
+        outcome, whose = plays.play(case)
+        why = wrong(case, outcome, whose, healthy)
         if why is not None:
             break
     else:
-        why = "it has not come to this phase" if shares is None else "whose time it was is undecided"
+        why = "it has not come to this phase" if whose is False else "whose time it was is undecided"
     server = PAUSES[case.pause].server
     told = outcome.line.partition(" | ")[0]
     return why and f"{case.phase} | {server} | {case.pause} | {why} | {outcome.status} {told}"
@@ -491,8 +497,8 @@ def test_whose_time_a_management_server_had(home, ends, names):
             plays = ManagementPlays(BY_NAME["ndb_nodes"], Asked(host, port, "mon", "x"), home, ends, names)
             plays.sql_node, plays.timeout = sql_node, 4
             for _ in range(ATTEMPTS):
-                outcome, shares = plays.play(case)
-                why = wrong_besides(PAUSES[pause].server, outcome, *shares)
+                outcome, whose = plays.play(case)
+                why = wrong_besides(PAUSES[pause].server, outcome, whose)
                 if why is not None:
                     break
         return why and f"{pause} | {why} | {outcome.text}"
@@ -502,30 +508,27 @@ def test_whose_time_a_management_server_had(home, ends, names):
     assert not found, "\n".join(found)
 
 
-def wrong_besides(server, outcome, least, most):
+def wrong_besides(server, outcome, whose):
     """Why it is wrong what is said of a management server, or ""; None: that is for this machine to say."""
     if outcome.status not in (WARNING, CRITICAL) or NOT_CONNECTED not in outcome.text:
         return "what was proved is lost"
     blamed = NO_ANSWER in outcome.text
-    if server == SILENT and least >= SHARE + DOUBT:
-        return "" if blamed else "a server that had its time is not blamed"
-    if server == SILENT and most > SHARE - DOUBT:
-        return None
+    if server == SILENT and whose != CHECK:
+        return "" if blamed else whose and "a server that had its time is not blamed"
     return "a server that had no time is blamed" if blamed else ""
 
 
 OVERLOADED = r"this monitoring host is overloaded"
-RUNS = ["no time", "no time", "time", "no time", "no time", "no time"]  # the last one is the third in a row
+RUNS = (NO_TIME, NO_TIME, TIME, NO_TIME, NO_TIME, NO_TIME)  # the last one is the third in a row
 
 
 def test_three_runs_in_a_row_without_time_are_a_problem_of_this_host(healthy, home, ends, names):
     subject, place = healthy(BY_NAME["innodb_locks"])
     plays = Plays(subject, Asked(place.host, place.port, place.user, place.password), home, ends, names)
-    plays.timeout, port, outcomes = 1, free_port(), []
-    pauses = {"no time": "stopped until 0.3 s after its end", "time": NOTHING}
+    plays.timeout, port, found = 1, free_port(), []
     for had in RUNS:
-        outcome, _ = plays.play(Case("greeting 1", 1, pauses[had], is_last=False), port)
-        outcomes.append((had, outcome.status, bool(re.search(OVERLOADED, outcome.text))))
-    *before, last = outcomes
-    assert before == [(had, UNKNOWN if had == "no time" else OK, False) for had in RUNS[:-1]], outcomes
-    assert last == ("no time", WARNING, True), outcome
+        outcome, _ = plays.play(Case("greeting 1", 1, had, is_last=False), port)
+        found.append((had, outcome.status, bool(re.search(OVERLOADED, outcome.text))))
+    *before, last = found
+    assert before == [(had, UNKNOWN if had == NO_TIME else OK, False) for had in RUNS[:-1]], outcome
+    assert last == (NO_TIME, WARNING, True), outcome
