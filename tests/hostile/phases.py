@@ -85,19 +85,21 @@ def _state(pid):
         return "X"
 
 
-def speaks(pids, port):
-    """Which of these processes has a socket at this port of its own, or asks this port; None: none does."""
-    sockets = {f"socket:[{inode}]" for inode in _inodes(port)}
+def speaks(pids, own=None, other=None):
+    """Which of these processes has a socket with this port of its ``own``, or of the ``other`` end; None."""
+    sockets = {f"socket:[{inode}]" for inode in _inodes(own, other)}
     return next((pid for pid in pids if sockets and not sockets.isdisjoint(_opened(pid))), None)
 
 
-def _inodes(port):
-    """The sockets with that port at either end: psutil reads this once for each process."""
-    ends = f":{port:04X} "
+def _inodes(own, other):
+    """The sockets with these ports: psutil reads them once for each process."""
+    begins, ends = (f":{own:04X} " if own else "", f":{other:04X} " if other else "")
     for protocol in ("tcp", "udp"):
         for line in Path(f"/proc/net/{protocol}").read_text().splitlines():
-            if ends in line:
-                yield line.split()[9]
+            if begins in line and ends in line:
+                _, one, two, *more = line.split()
+                if f"{one} ".endswith(begins) and f"{two} ".endswith(ends):
+                    yield more[6]
 
 
 def _opened(pid):

@@ -158,31 +158,30 @@ class Meeting:
         self.begun = time.monotonic()
         self.reached = threading.Event()
         # By time.monotonic; ``until`` it waits for a server, until its ``end`` it reports.
-        self.at = self.until = self.end = self.stopped_at = self.went_on = 0.0
+        self.at = self.until = self.end = self.stopped_at = self.goes_on = self.went_on = 0.0
         self.failure = None
         self.is_over = False
         self.pids = None  # gives the processes of which one meets it
         self._pause, self._ends, self._seconds, self._patience = pause, ends, seconds, patience
         self._once = threading.Lock()
 
-    def __call__(self, port):
-        """The phase is reached, by who speaks at that port: whether he is answered."""
+    def __call__(self, own=None, other=None):
+        """The phase is reached, by who has that port, or speaks with it: whether he is answered."""
         with self._once:
             if not self.reached.is_set():
                 try:
-                    self._meet(port)
+                    self._meet(own, other)
                 except Exception as failure:  # noqa: BLE001 - who waits is to see it
                     self.failure = failure
                 self.reached.set()
         return self._pause.server == ANSWERS
 
-    def _meet(self, port):
+    def _meet(self, own, other):
         self.at = time.monotonic()
-        self.port = port
+        self.ports = own, other
         wait_for(lambda: self.is_over or self._find())
         if self.is_over:
             return  # it did not wait for an answer
-        self.starved = waited_for_a_processor(self.pid)
         self.end = self._ends.of(self.pid, self.begun)
         self.until = self.end - min(0.5, self._seconds / 10)
         if self._patience:
@@ -191,7 +190,7 @@ class Meeting:
             self._stop()
 
     def _find(self):
-        self.pid = self.pids and speaks(self.pids(), self.port)
+        self.pid = self.pids and speaks(self.pids(), *self.ports)
         return self.pid
 
     def _stop(self):
@@ -206,13 +205,14 @@ class Meeting:
             return
         if not self.stopped_at:
             _sleep_until(self._pause.begins(self))
-            if not speaks([self.pid], self.port):
+            if not speaks([self.pid], *self.ports):
                 return  # it has just ended
             with contextlib.suppress(ProcessLookupError):
                 self._stop()
         _sleep_until(self._pause.ends(self))
-        self.went_on = time.monotonic()
+        self.goes_on = time.monotonic()
         go_on(self.pid)
+        self.went_on = time.monotonic()
 
     def whose(self):
         """Whose time it was where nobody has answered: SERVER, CHECK, or None, if that was a near thing.
@@ -220,13 +220,13 @@ class Meeting:
         A server is blamed unless the check has lost more time than it waited for an answer, and a quarter
         of its whole time at least.
         """
-        stopped = self.went_on - self.stopped_at if self.went_on else 0.0
-        had = self.until - self.at - max(0.0, min(self.went_on, self.until) - self.stopped_at)
+        least, most = (max(0.0, one - self.stopped_at) for one in (self.goes_on, self.went_on))
+        within = [max(0.0, min(one, self.until) - self.stopped_at) for one in (self.goes_on, self.went_on)]
         starved = waited_for_a_processor(self.pid)
-        enough = [max(one, self._seconds * MUCH) for one in (had - starved, had)]
-        if stopped + starved + COMPUTES < (1 - DOUBT) * enough[0]:
+        whole, much = self.until - self.at, self._seconds * MUCH
+        if most + starved + COMPUTES < (1 - DOUBT) * max(whole - within[1] - starved, much):
             return SERVER
-        return CHECK if (1 - DOUBT) * stopped > enough[1] else None
+        return CHECK if (1 - DOUBT) * least > max(whole - within[0], much) else None
 
 
 def _sleep_until(moment):
@@ -267,8 +267,8 @@ class Plays:
                 if _has_ended(process):
                     meeting.is_over = True
                     return self._finish(process, began), False
-                if case.phase in (CONNECT, FROZEN) and speaks(meeting.pids(), port):
-                    meeting(port)
+                if case.phase in (CONNECT, FROZEN) and speaks(meeting.pids(), None, port):
+                    meeting(None, port)
             if case.phase == CONNECT and pause.server == ANSWERS:
                 relay.open()
             meeting.take_place()
