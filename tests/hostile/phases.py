@@ -16,7 +16,7 @@ from bad_servers import FILLERS, FULL, HOST
 
 LOOK_UP, CONNECT = "name look-up", "TCP connect"  # before the conversation
 PATIENCE = 60  # seconds for what comes soon
-_STEP = 0.002  # seconds
+_STEP, _BEAT = 0.002, 0.05  # seconds
 _TOLD = """import os, sys, time
 def hook(event, arguments):
     if event == "import" and arguments[0] == "stallwatch.frame.exit":
@@ -76,6 +76,32 @@ def waited_for_a_processor(pid):
     with contextlib.suppress(OSError):
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
     return 0.0
+
+
+class Beat:
+    """Sees for how long this machine has let a process stand still that only sleeps, in ``late``, in seconds.
+
+    Not all of that is in schedstat: the host of a virtual machine may not have run it either.
+    """
+
+    def __init__(self):
+        self.late = 0.0
+        self._ended = threading.Event()
+
+    def __enter__(self):
+        self._thread = threading.Thread(target=self._count, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._ended.set()
+        self._thread.join()
+
+    def _count(self):
+        while not self._ended.is_set():
+            begun = time.monotonic()
+            time.sleep(_BEAT)
+            self.late += time.monotonic() - begun - _BEAT
 
 
 def _state(pid):

@@ -9,6 +9,7 @@ import contextlib
 import itertools
 import os
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -27,6 +28,7 @@ from loopback import free_port, serving
 from phases import (
     CONNECT,
     LOOK_UP,
+    Beat,
     Ends,
     NameServer,
     Relay,
@@ -38,8 +40,23 @@ from phases import (
 )
 from runs import environment, finish, start
 from shared_servers import SERVERS
+from sleeping import sleeping
 from stallwatch.sources import ndb_mgm
-from subjects import BY_NAME, CRITICAL, JMX, MYSQL, NDB, NETWORK, OK, SUBJECTS, UNKNOWN, WARNING, Place
+from subjects import (
+    ALSO_ASKING,
+    BESIDE,
+    BY_NAME,
+    CRITICAL,
+    JMX,
+    MYSQL,
+    NDB,
+    NETWORK,
+    OK,
+    SUBJECTS,
+    UNKNOWN,
+    WARNING,
+    Place,
+)
 
 sys.path.append(str(Path(__file__).parents[1] / "unit"))
 import mysql_bytes
@@ -126,7 +143,7 @@ class Asked(NamedTuple):
 
 FIRST = ("mysql_query", "ndb_nodes", "jmx_thread_pools")  # representative of their sources
 ASKING = sorted(
-    (one for one in SUBJECTS if one.source in NETWORK),
+    (*(one for one in SUBJECTS if one.source in NETWORK), *ALSO_ASKING),
     key=lambda one: (one.source, one.plugin not in FIRST, one.plugin),
 )
 OVER_HTTP = tuple(
@@ -140,7 +157,8 @@ OVER_HTTP = tuple(
 def asked(request, subject, tmp_path_factory):
     """The healthy server of a subject."""
     if subject.source not in (JMX, JOLOKIA):
-        _, place = request.getfixturevalue("healthy")(subject)
+        asks = BY_NAME["mysql_query"] if subject.source == BESIDE else subject
+        _, place = request.getfixturevalue("healthy")(asks)
         return Asked(place.host, place.port, place.user, place.password)
     folder = tmp_path_factory.mktemp("jolokia")
     jvm = SERVERS.get("JVM with Jolokia", lambda: obtained(JolokiaJvm, folder, rmi_port="shared"))
@@ -154,15 +172,16 @@ def asked(request, subject, tmp_path_factory):
 class Meeting:
     """What happens to a check when its phase is reached: see Pause."""
 
-    def __init__(self, pause, ends, seconds, patience=None):
+    def __init__(self, pause, beat, ends, pids, seconds, patience=None):
         self.begun = time.monotonic()
         self.reached = threading.Event()
         # By time.monotonic; ``until`` it waits for a server, until its ``end`` it reports.
         self.at = self.until = self.end = self.stopped_at = self.goes_on = self.went_on = 0.0
         self.failure = None
-        self.is_over = False
-        self.pids = None  # gives the processes of which one meets it
-        self._pause, self._ends, self._seconds, self._patience = pause, ends, seconds, patience
+        self.pid = self.process = None  # of the plugin; what was started, which may only ask for it
+        self._pause, self._ends, self._pids = pause, ends, pids
+        self._seconds, self._patience = seconds, patience
+        self._beat, self._late = beat, beat.late
         self._once = threading.Lock()
 
     def __call__(self, own=None, other=None):
@@ -179,8 +198,9 @@ class Meeting:
     def _meet(self, own, other):
         self.at = time.monotonic()
         self.ports = own, other
-        wait_for(lambda: self.is_over or self._find())
-        if self.is_over:
+        wait_for(lambda: self.process)
+        wait_for(lambda: self._find() or _has_ended(self.process))
+        if not self.pid:
             return  # it did not wait for an answer
         self.end = self._ends.of(self.pid, self.begun)
         self.until = self.end - min(0.5, self._seconds / 10)
@@ -190,17 +210,23 @@ class Meeting:
             self._stop()
 
     def _find(self):
-        self.pid = self.pids and speaks(self.pids(), *self.ports)
+        self.pid = speaks(self._pids(self.process), *self.ports)
         return self.pid
 
     def _stop(self):
         stop(self.pid)
         self.stopped_at = time.monotonic()
 
-    def take_place(self):
-        """Stop it, and let it go on."""
-        if self.failure:
-            raise self.failure
+    @property
+    def took_place(self):
+        """Whether the phase was reached; raises what that has raised."""
+        with self._once:
+            if self.failure:
+                raise self.failure
+            return self.pid is not None
+
+    def go_on(self):
+        """Stop it, if it is not stopped yet, and let it go on."""
         if not self._pause.begins:
             return
         if not self.stopped_at:
@@ -222,7 +248,7 @@ class Meeting:
         """
         least, most = (max(0.0, one - self.stopped_at) for one in (self.goes_on, self.went_on))
         within = [max(0.0, min(one, self.until) - self.stopped_at) for one in (self.goes_on, self.went_on)]
-        starved = waited_for_a_processor(self.pid)
+        starved = max(waited_for_a_processor(self.pid), self._beat.late - self._late)
         whole, much = self.until - self.at, self._seconds * MUCH
         if most + starved + COMPUTES < (1 - DOUBT) * max(whole - within[1] - starved, much):
             return SERVER
@@ -236,12 +262,14 @@ def _sleep_until(moment):
 class Plays:
     """Runs of one plugin at its server: alone, or with a ``daemon`` through that."""
 
+    pid_file = ""  # of a process "sleep", where one is looked at
     patience = None  # gives how long a part of the time that is left it waits, where it does not wait for all
 
-    def __init__(self, subject, asked, home, ends, names, daemon=None):
+    def __init__(self, subject, asked, home, world, daemon=None):
         self.subject, self.asked, self.home = subject, asked, home
         self.timeout = TIMEOUT
-        self._ends, self._names, self._daemon = ends, names, daemon
+        self._beat, self._ends, self._names = world
+        self._daemon = daemon
         self._supervisor = daemon and daemon.supervisor.pid
         self._number = itertools.count()
 
@@ -252,26 +280,27 @@ class Plays:
             return self._finish(process, began), relay.turns
 
     def play(self, case, port=0):
-        """Give an outcome, and whose time it was; False where the plugin has not come to the phase."""
+        """Give an outcome, and whose time it was; False where the plugin has not come to the phase.
+
+        What it remembers is that of its last run at this port.
+        """
         pause = (PAUSES | FOR_RUNS)[case.pause]
-        meeting = Meeting(pause, self._ends, self.timeout, self.patience)
+        meeting = Meeting(pause, self._beat, self._ends, self._pids, self.timeout, self.patience)
         with Relay(self.server, case.turn, meeting, full=case.phase == CONNECT, port=port) as relay:
             host = phases.HOST
             if case.phase == LOOK_UP:
                 host = self._names.expect(f"db{next(self._number)}.{self.subject.source}.example", meeting)
             port = self.asked.port if case.phase == FROZEN else relay.port
             began = time.monotonic()
-            process = self._start(host, port, self.timeout)
-            meeting.pids = lambda: self._pids(process)
-            while not meeting.reached.wait(0.01):
-                if _has_ended(process):
-                    meeting.is_over = True
-                    return self._finish(process, began), False
-                if case.phase in (CONNECT, FROZEN) and speaks(meeting.pids(), None, port):
+            process = meeting.process = self._start(host, port, self.timeout)
+            while not meeting.reached.wait(0.01) and not _has_ended(process):
+                if case.phase in (CONNECT, FROZEN) and speaks(self._pids(process), None, port):
                     meeting(None, port)
+            if not meeting.took_place:
+                return self._finish(process, began), False
             if case.phase == CONNECT and pause.server == ANSWERS:
                 relay.open()
-            meeting.take_place()
+            meeting.go_on()
             while not _has_ended(process):
                 time.sleep(0.01)
             whose = meeting.whose()
@@ -290,12 +319,13 @@ class Plays:
 
     def _words(self, host, port):
         more = [*CALM.get(self.subject.plugin, ()), *(["--rmi-port", port] if self.asked.rmi else [])]
-        return self.subject.command(Place(host, port, self.asked.user, self.asked.password), *more)
+        place = Place(host, port, self.asked.user, self.asked.password, pid_file=self.pid_file)
+        return self.subject.command(place, *more)
 
     def _start(self, host, port, timeout):
         command = [*self._words(host, port), "-t", f"{timeout}s", "--unreachable", "critical"]
         known = dict.fromkeys(("STALLWATCH_MYSQL_PASSWORD", "STALLWATCH_JMX_PASSWORD"), self.asked.password)
-        known["PYTHONPATH"] = str(self._ends.folder)
+        known |= {"PYTHONPATH": str(self._ends.folder), "STATE_DIRECTORY": str(self.home / f"state-{port}")}
         if self._daemon:
             return self._daemon.begin(
                 f"check_{self.subject.plugin}", *command[2:], environment=known, start_new_session=True
@@ -382,15 +412,24 @@ def ends(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def names(tmp_path_factory):
-    """A name server, and what a command is to follow that shall have no other one."""
-    try:
-        with NameServer() as server:
+    """A name server, and what a command is to follow that shall have no other one; None: that takes root."""
+    may = False
+    with contextlib.ExitStack() as running:
+        with contextlib.suppress(PermissionError, subprocess.CalledProcessError):
+            server = running.enter_context(NameServer())
             file = tmp_path_factory.mktemp("resolver") / "resolv.conf"
             file.write_text(f"nameserver {server.address}\n")
             server.around = ["unshare", "--mount", "sh", "-c", _IN_ITS_PLACE, str(file)]
-            yield server
-    except PermissionError as error:
-        pytest.skip(f"no name server of our own, which takes root: {error}")
+            subprocess.run([*server.around, "true"], check=True, stderr=subprocess.DEVNULL)
+            may = True
+        yield server if may else None
+
+
+@pytest.fixture(scope="module")
+def world(ends, names):
+    """What all runs have in common."""
+    with Beat() as beat:
+        yield beat, ends, names
 
 
 @pytest.fixture(scope="module")
@@ -398,9 +437,16 @@ def warm(tmp_path_factory, ends, names):
     """A stallwatchd that asks that name server."""
     folder = tmp_path_factory.mktemp("warm")
     daemon = warm_daemon.Warm(folder, env={**os.environ, "PYTHONPATH": str(ends.folder)})
-    daemon.command = [*names.around, *daemon.command]
+    daemon.command = [*(names.around if names else ()), *daemon.command]
     with warm_daemon.serving(daemon):
         yield daemon
+
+
+@pytest.fixture(scope="module")
+def sleeper(tmp_path_factory):
+    """The file with the id of a process that does nothing."""
+    with sleeping(tmp_path_factory.mktemp("sleeper")) as file:
+        yield file
 
 
 WAYS = {"alone": None, "through stallwatchd": "warm"}
@@ -420,13 +466,15 @@ def ways_and_subjects():
 
 @pytest.mark.slow("a hundred runs that wait for 2 s, twelve at once")
 @pytest.mark.parametrize(("subject", "way"), [*ways_and_subjects()])
-def test_whose_time_it_was(request, asked, home, ends, names, subject, way, note):
+def test_whose_time_it_was(request, asked, home, world, sleeper, subject, way, note):
     daemon = way and request.getfixturevalue(way)
-    plays = Plays(subject, asked, home, ends, names, daemon)
+    plays = Plays(subject, asked, home, world, daemon)
+    plays.pid_file = sleeper
     plays.undisturbed()  # the server may know the account from now on
     healthy, turns = plays.undisturbed()
     plays.timeout = max(TIMEOUT, TIMEOUT + round(healthy.took - 0.5))
     all_of_them = [*cases(turns, request.config.getoption("all_cells"), way)]
+    all_of_them = [one for one in all_of_them if world[-1] or one.phase != LOOK_UP]
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         found = [*filter(None, pool.map(lambda case: settled(plays, case, healthy), all_of_them))]
     note("counted", ("plugins or servers stopped at a phase", len(all_of_them)))
@@ -434,9 +482,9 @@ def test_whose_time_it_was(request, asked, home, ends, names, subject, way, note
 
 
 @pytest.mark.parametrize("subject", [one for one in ASKING if one.plugin in FIRST and one.source != NDB])
-def test_a_server_that_is_stopped_itself_has_its_time(asked, home, ends, names, subject):
+def test_a_server_that_is_stopped_itself_has_its_time(asked, home, world, subject):
     """Without anything in between: what its own host shows is looked at, too."""
-    plays = Plays(subject, asked, home, ends, names)
+    plays = Plays(subject, asked, home, world)
     healthy, _ = plays.undisturbed()
     silent = [Case(FROZEN, 0, name, is_last=False) for name, one in PAUSES.items() if one.server == SILENT]
     pid = listener(asked.port)
@@ -488,13 +536,13 @@ class ManagementPlays(Plays):
         return self.subject.command(Place(port=self.sql_node), "--management", f"{host}:{port}")
 
 
-def test_whose_time_a_management_server_had(home, ends, names):
+def test_whose_time_a_management_server_had(home, world):
     """What the SQL node has shown stays proved: that no data node is connected."""
 
     def found(pause):
         case = Case("question 1", 1, pause, is_last=False)
         with serving(SQL_NODE) as (_, sql_node), serving(says(b"", TELLS)) as (host, port):
-            plays = ManagementPlays(BY_NAME["ndb_nodes"], Asked(host, port, "mon", "x"), home, ends, names)
+            plays = ManagementPlays(BY_NAME["ndb_nodes"], Asked(host, port, "mon", "x"), home, world)
             plays.sql_node, plays.timeout = sql_node, 4
             for _ in range(ATTEMPTS):
                 outcome, whose = plays.play(case)
@@ -522,11 +570,12 @@ OVERLOADED = r"this monitoring host is overloaded"
 RUNS = (NO_TIME, NO_TIME, TIME, NO_TIME, NO_TIME, NO_TIME)  # the last one is the third in a row
 
 
-def test_three_runs_in_a_row_without_time_are_a_problem_of_this_host(healthy, home, ends, names):
+def test_three_runs_in_a_row_without_time_are_a_problem_of_this_host(healthy, home, world):
     subject, place = healthy(BY_NAME["innodb_locks"])
-    plays = Plays(subject, Asked(place.host, place.port, place.user, place.password), home, ends, names)
-    plays.timeout, port, found = 1, free_port(), []
+    plays = Plays(subject, Asked(place.host, place.port, place.user, place.password), home, world)
+    port, found = free_port(), []
     for had in RUNS:
+        plays.timeout = 1 if had == NO_TIME else 60
         outcome, _ = plays.play(Case("greeting 1", 1, had, is_last=False), port)
         found.append((had, outcome.status, bool(re.search(OVERLOADED, outcome.text))))
     *before, last = found
