@@ -191,6 +191,7 @@ class Relay:
         self._server = server
         self._at, self._act = at, act
         self._silent = False
+        self._ended = threading.Event()
         self._full = full
         self._lock = threading.RLock()
         self._connections = contextlib.ExitStack()
@@ -207,6 +208,7 @@ class Relay:
         return self
 
     def __exit__(self, *_):
+        self._ended.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -254,6 +256,8 @@ class Relay:
                     self._connections.callback(_shut, one)
                     one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._pass_on(client, server)
+        if self._silent:  # who stands still does not hang up
+            self._ended.wait()
         client.close()
         with contextlib.suppress(UnboundLocalError):
             server.close()
@@ -266,9 +270,6 @@ class Relay:
             while True:
                 for key, _ in readable.select():
                     octets = key.fileobj.recv(65536)
-                    if not octets and self._silent and key.fileobj is server:
-                        readable.unregister(server)  # the client is not to see it
-                        continue
                     if not octets:
                         return
                     if key.fileobj is client:
