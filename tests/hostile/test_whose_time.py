@@ -69,7 +69,7 @@ SERVER, CHECK = "the server's", "the check's"
 MUCH = 1 / 4  # of its time, and no check has lost less
 DOUBT = 0.1  # of that: so near to it no verdict is wrong
 COMPUTES = 0.2  # seconds that a check may need itself
-JOLOKIA = "jolokia"
+JOLOKIA, JMX_IN_TLS = "jolokia", "jmx-in-tls"
 FROZEN = "a frozen server"  # instead of a phase: the kernel takes its connections
 ANSWERS, SILENT = "answers", "silent"
 _IN_ITS_PLACE = 'mount --bind "$0" /etc/resolv.conf && exec "$@"'
@@ -126,7 +126,7 @@ class Case(NamedTuple):
     phase: str
     turn: int
     pause: str
-    is_last: bool  # of the conversation: it may be a farewell, which nobody waits for
+    is_last: bool  # it may be a farewell, which nobody waits for; in TLS that may be one turn or two
 
 
 class Asked(NamedTuple):
@@ -151,11 +151,19 @@ OVER_HTTP = tuple(
     for one in ASKING
     if one.source == JMX
 )
+IN_TLS = tuple(
+    one._replace(source=JMX_IN_TLS, arguments=(*one.arguments, "--tls", "--tls-registry", "--insecure"))
+    for one in ASKING
+    if one.source == JMX
+)
 
 
 @pytest.fixture
 def asked(request, subject, tmp_path_factory):
     """The healthy server of a subject."""
+    if subject.source == JMX_IN_TLS:
+        jvm = request.getfixturevalue("jvm_variant")("shared-port-tls")
+        return Asked(jvm.host, jvm.port, "monitor", "x", rmi=True)
     if subject.source not in (JMX, JOLOKIA):
         asks = BY_NAME["mysql_query"] if subject.source == BESIDE else subject
         _, place = request.getfixturevalue("healthy")(asks)
@@ -387,7 +395,7 @@ def cases(turns, every, way):
     often = () if way else tuple(name for name in PAUSES if name not in SELDOM)
     for phase, turn in named:
         for pause in PAUSES if every else (*often, *itertools.islice(in_turns, 2 if way else 1)):
-            yield Case(phase, turn, pause, turn == len(turns))
+            yield Case(phase, turn, pause, is_last=turn >= len(turns) - ("TLS" in phase))
 
 
 def settled(plays, case, healthy):
@@ -450,15 +458,16 @@ def sleeper(tmp_path_factory):
 
 
 WAYS = {"alone": None, "through stallwatchd": "warm"}
+OFTEN = {"alone": (MYSQL, NDB, JMX, JOLOKIA), "through stallwatchd": (MYSQL, JMX)}  # representative sources
 
 
 def ways_and_subjects():
     """All plugins, each by itself and through stallwatchd; representative is one of each source."""
     for way, fixture in WAYS.items():
-        for _, group in itertools.groupby((*ASKING, *OVER_HTTP), key=lambda one: one.source):
+        for _, group in itertools.groupby((*ASKING, *OVER_HTTP, *IN_TLS), key=lambda one: one.source):
             for number, subject in enumerate(group):
                 marks = [pytest.mark.cell(trouble=f"stopped or silent at any phase, {way}")]
-                seldom = number or (fixture and subject.source not in (MYSQL, JMX))
+                seldom = number or subject.source not in OFTEN[way]
                 marks += [pytest.mark.only_in_all_cells] if seldom else []
                 name = f"{way}-{subject.source}-{subject.plugin}"
                 yield pytest.param(subject, fixture, id=name, marks=marks)
