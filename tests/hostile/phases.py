@@ -16,6 +16,7 @@ from bad_servers import FILLERS, FULL, HOST
 
 LOOK_UP, CONNECT = "name look-up", "TCP connect"  # before the conversation
 PATIENCE = 60  # seconds for what comes soon
+_NAMES = 53  # the port of name servers
 _STEP, _BEAT = 0.002, 0.05  # seconds
 _TOLD = """import os, sys, time
 def hook(event, arguments):
@@ -112,7 +113,10 @@ def _state(pid):
 
 
 def speaks(pids, own=None, other=None):
-    """Which of these processes has a socket with this port of its ``own``, or of the ``other`` end; None."""
+    """Which of these processes has a socket with these ports of its ``own`` and of the ``other`` end; None.
+
+    The kernel gives the same port to connections with different places.
+    """
     sockets = {f"socket:[{inode}]" for inode in _inodes(own, other)}
     return next((pid for pid in pids if sockets and not sockets.isdisjoint(_opened(pid))), None)
 
@@ -180,8 +184,8 @@ class Relay:
     """Passes everything between its ``port`` and the server's, and knows how far it has come.
 
     A turn is what the server says until it is asked again, over all connections; ``turns`` are their names.
-    Just before the turn ``at`` is passed on, ``act`` is called with the client's own port: if it returns
-    False, nothing is passed on from then on, and the connections stay open.
+    Just before the turn ``at`` is passed on, ``act`` is called with the ports of the client and of this end:
+    if it returns False, nothing is passed on from then on, and the connections stay open.
     With ``full`` nobody gets a connection until it is ``open``.
     """
 
@@ -286,7 +290,7 @@ class Relay:
         with self._lock:
             self.turns.append(f"{name} {sum(one.startswith(name) for one in self.turns) + 1}")
             if len(self.turns) == self._at and self._act:
-                self._silent = not self._act(client.getpeername()[1])
+                self._silent = not self._act(client.getpeername()[1], self.port)
 
 
 def _shut(connection):
@@ -309,7 +313,7 @@ class NameServer:
 
     def __exit__(self, *_):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
-            end.sendto(b"", (self.address, 53))
+            end.sendto(b"", (self.address, _NAMES))
         self._thread.join()
         self._socket.close()
 
@@ -317,13 +321,13 @@ class NameServer:
         """A name server is asked at port 53: find an address where that is free."""
         for low in range(1, 255):
             with contextlib.suppress(OSError):
-                self._socket.bind((f"127.66.{os.getpid() % 256}.{low}", 53))
+                self._socket.bind((f"127.66.{os.getpid() % 256}.{low}", _NAMES))
                 return self._socket.getsockname()[0]
         self._socket.close()
         raise PermissionError(errno.EACCES, "no port 53 is free")
 
     def expect(self, name, act):
-        """Call ``act`` with the port of who asks for this name first; unless it returns False, answer."""
+        """Call ``act`` with the ports of who asks for this name and of this end; unless False, answer."""
         self._acts[name.encode()] = act
         return name
 
@@ -341,7 +345,7 @@ class NameServer:
             at += 1 + length
         asked = question[12 : at + 5]
         act = self._acts.get(b".".join(labels))
-        if not act or not act(asker[1]):
+        if not act or not act(asker[1], _NAMES):
             return
         (kind_of_record,) = struct.unpack("!H", question[at + 1 : at + 3])
         is_address = kind_of_record == 1

@@ -192,8 +192,8 @@ class Meeting:
         self._beat, self._late = beat, beat.late
         self._once = threading.Lock()
 
-    def __call__(self, own=None, other=None):
-        """The phase is reached, by who has that port, or speaks with it: whether he is answered."""
+    def __call__(self, own, other):
+        """The phase is reached, by who speaks with these ports, see phases.speaks: whether he is answered."""
         with self._once:
             if not self.reached.is_set():
                 try:
