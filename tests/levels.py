@@ -4,6 +4,7 @@ A plugin of pytest, as is balance.py, which hands the tests to workers.
 """
 
 import json
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -14,6 +15,7 @@ TESTS = Path(__file__).parent
 DURATIONS = TESTS / "durations.json"
 LONG = 10.0  # seconds, from which on a test says why
 START = 15.0  # seconds to collect the tests and to start the workers
+PACE = "this computation"  # among the durations: what ``pace`` gave where they were measured
 
 
 def pytest_addoption(parser):
@@ -66,10 +68,33 @@ def modules():
         raise pytest.UsageError(error.args[0]) from None
 
 
+def written_durations():
+    """What is written there."""
+    return json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
+
+
 def known_durations():
     """Seconds that tests take, by unit, of all modules that are still there."""
-    known = json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
-    return {unit: seconds for unit, seconds in known.items() if (TESTS / unit.partition("[")[0]).exists()}
+    known = written_durations().items()
+    return {unit: seconds for unit, seconds in known if (TESTS / unit.partition("[")[0]).is_file()}
+
+
+def pace():
+    """Milliseconds of processor time for a computation of about 0.1 s, the fastest of three."""
+    taken = []
+    for _ in range(3):
+        begun = time.process_time()
+        sum(len(str(number)) for number in range(500_000))
+        taken.append(time.process_time() - begun)
+    return round(1000 * min(taken))
+
+
+def scaled(durations, written):
+    """Durations on this machine, if the pace of the measured one is known: tests of servers mostly wait."""
+    factor = pace() / written[PACE] if PACE in written else 1.0
+    return {
+        unit: seconds * factor if group_of(unit) == "unit" else seconds for unit, seconds in durations.items()
+    }
 
 
 class Run:
@@ -102,7 +127,8 @@ class Run:
         run = [module for module, group in modules().items() if group in chosen]
         times, took = known_durations(), ""
         if times and not self.config.getoption("all_cells"):
-            took = f", about {(START + expected(run, times, workers)) / 60:.1f} min on 2 idle processors"
+            seconds = START + expected(run, scaled(times, written_durations()), workers)
+            took = f", about {seconds / 60:.1f} min on 2 idle processors"
             if guessed := len(set(run) - {unit.partition("[")[0] for unit in times}):
                 took += f" ({guessed} of {len(run)} test modules not measured)"
         return f"groups: {', '.join(chosen)} ({level}); workers: {workers}{took}"
@@ -139,7 +165,8 @@ class Run:
             units = Counter()
             for nodeid, seconds in self.seconds.items():
                 units[unit_of(nodeid)] += seconds
-            kept = known_durations() | {unit: round(seconds, 1) for unit, seconds in units.items()}
+            measured = {unit: round(seconds, 1) for unit, seconds in units.items()}
+            kept = known_durations() | measured | {PACE: pace()}
             DURATIONS.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
         yield
         if reporter := self.config.pluginmanager.get_plugin("terminalreporter"):

@@ -1,5 +1,6 @@
 """What a run of the tests says at its start and its end, and which runs it refuses."""
 
+import json
 import os
 import subprocess
 import sys
@@ -35,6 +36,21 @@ def test_a_group_says_its_time_first_and_what_was_not_run_last():
 def test_a_part_that_is_no_group_has_no_time(asked):
     _, lines = collected(*asked, *(["--group", "host"] if "-k" in asked else []))
     assert not [line for line in lines if line.startswith("groups: ")]
+
+
+def test_what_computes_is_expected_to_take_longer_on_a_slower_machine(monkeypatch):
+    monkeypatch.setattr(levels, "pace", lambda: 140)
+    measured = {"unit/test_levels.py": 3.0, "live/test_live_host.py": 5.0}
+    slower = {"unit/test_levels.py": 6.0, "live/test_live_host.py": 5.0}
+    assert levels.scaled(measured, {levels.PACE: 70}) == slower
+    assert levels.scaled(measured, {}) == measured
+
+
+def test_the_pace_of_the_machine_is_written_with_the_durations_and_is_none_of_them(monkeypatch, tmp_path):
+    monkeypatch.setattr(levels, "DURATIONS", tmp_path / "durations.json")
+    (tmp_path / "durations.json").write_text(json.dumps({levels.PACE: 70, "unit/test_levels.py": 3.0}))
+    assert levels.known_durations() == {"unit/test_levels.py": 3.0}
+    assert levels.pace() > 0
 
 
 @pytest.mark.parametrize("name", ["defs", ""])
