@@ -18,7 +18,7 @@ from remembering import PLUGINS
 
 SECONDS = 4  # of one history, or until as much has happened as is told by these, whatever the machine's load
 RUNS, KILLS, DEEDS = 10, 2, 8
-PATIENCE = 90  # seconds for that
+PATIENCE = 600  # seconds for that, on a busy machine
 PIECES = 500 * 10**6  # a piece of a line without its time seems to be from now: its number is above this
 REPRESENTATIVE = 1  # seeds
 ALL = 25

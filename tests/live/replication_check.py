@@ -9,7 +9,7 @@ from typing import NamedTuple
 import plugin_command
 from plugin_command import Said
 
-SLACK = 5  # seconds for a busy machine to start a program and to end it
+SLACK = 30  # seconds for a busy machine to start a program and to end it
 
 
 class Measured(NamedTuple):

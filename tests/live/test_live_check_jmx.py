@@ -14,7 +14,7 @@ from loopback import wait_until
 from plugin_command import Said, environment
 from stallwatch.labels import own
 
-SLACK = 5  # seconds for a busy machine to start a program and to end it
+SLACK = 30  # seconds for a busy machine to start a program and to end it
 HEAP = ("-O", "java.lang:type=Memory", "-A", "HeapMemoryUsage")
 POOLS = ("-O", "java.lang:type=MemoryPool,*", "-A", "Usage", "-K", "used")
 NUMBERS = ("-O", "target:type=Numbers", "-A")

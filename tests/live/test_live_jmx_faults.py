@@ -21,7 +21,7 @@ from stallwatch.sources import jmx
 from troubled_link import TroubledLink
 from whole_sentence import sentence
 
-SLACK = 5  # seconds for a busy machine to start a program and to end it
+SLACK = 30  # seconds for a busy machine to start a program and to end it
 JAVA = 30  # seconds for it to start a Java that asks
 CHECK = Path(__file__).parents[2] / "plugins" / "check_jmx"
 GOOD = ("-O", "target:type=Trouble", "-A", "Good")

@@ -12,7 +12,7 @@ from jvm import Jvm
 from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 
-SLACK = 5  # seconds for a busy machine to start a program and to end it
+SLACK = 30  # seconds for a busy machine to start a program and to end it
 UNREADABLE = jmx.UnreadableError
 VERSION = ("java.lang:type=Runtime", "SpecVersion")
 # Numbers change while we look, and because we do: threads, memory, calls.

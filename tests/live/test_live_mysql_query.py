@@ -21,7 +21,7 @@ from stallwatch.probes.mysql_query.queries import Query, Session
 from stallwatch.probes.mysql_query.read_only import refusal
 from stallwatch.sources import mysql
 
-SLACK = 5  # seconds that a busy machine may take longer
+SLACK = 30  # seconds that a busy machine may take longer
 PATIENT = (
     "-t", "30s", "--spread", "0.1s", "-w", "30s", "-c", "40s", "--max-warning", "40s",
     "--connection-warning", "20s", "--connection-critical", "30s",

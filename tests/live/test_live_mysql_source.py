@@ -12,7 +12,7 @@ from mysql_server import Mysql
 from stallwatch.deadline import Deadline
 from stallwatch.sources import mysql
 
-SLACK = 5
+SLACK = 30
 KINDS = {"mariadb": Mariadb, "mysql": Mysql}
 
 
