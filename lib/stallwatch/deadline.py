@@ -191,7 +191,7 @@ class Deadline:
         return self.account.end - time.monotonic()
 
     def part(self, seconds: float) -> Deadline:
-        """Give so many seconds to wait or rest, for something besides: what we do or lose meanwhile is free."""
+        """Give so many seconds to wait or rest, for something besides: what we lose is free."""
         return Deadline(min(seconds, self.left()), self)
 
     def extend(self, seconds: float) -> None:

@@ -441,7 +441,7 @@ def in_memory():
 
 def settled():
     """Surroundings, once threads that end by themselves have had the time for it."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + 120
     while len(os.listdir("/proc/self/task")) > 1 and time.monotonic() < until:
         time.sleep(0.05)
     return surroundings()

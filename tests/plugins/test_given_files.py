@@ -14,7 +14,6 @@ from stallwatch.sources.mysql.target import VERIFY_CA
 from stallwatch.sources.mysql.tls import Context
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
-SOON = 5.0  # seconds, of 60: this machine may be busy
 NOBODY = ("-H", "127.0.0.1", "-P", "9")
 REFUSED = "127.0.0.1:9 refused the connection"
 NAMED = {
@@ -37,28 +36,27 @@ def fifo(tmp_path):
 
 @pytest.fixture
 def check(tmp_path):
-    """Run a plugin by a shell: gives its status, its output and the seconds that it took."""
+    """Run a plugin by a shell: gives its status and its output."""
 
     def check(words):
         env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "STATE_DIRECTORY": str(tmp_path / "state")}
-        begun = time.monotonic()
         name, *arguments = words
         line = " ".join([sys.executable, str(PLUGINS / name), *map(str, arguments), "-t60"])
         command = ["bash", "-c", line]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=120)
         assert done.stderr == ""
-        return done.returncode, done.stdout, time.monotonic() - begun
+        return done.returncode, done.stdout
 
     return check
 
 
 @pytest.mark.parametrize("words", NAMED.values(), ids=NAMED)
 def test_a_pipe_into_which_nobody_writes_is_refused_soon(check, fifo, words):
-    status, text, took = check([*words, fifo])
+    status, text = check([*words, fifo])
     assert status == 3
     assert str(fifo) in text
     assert "internal error" not in text
-    assert took < SOON
+    assert "no verdict within" not in text
 
 
 EMPTY = (
@@ -73,11 +71,11 @@ EMPTY = (
 def test_an_empty_name_is_said_to_be_empty(check, words):
     name = words[0].removeprefix("check_").upper()
     told = f"{name} UNKNOWN - {words[-1]} is empty: see {words[0]} --help\n"
-    assert check([*words, "''"])[:2] == (3, told)
+    assert check([*words, "''"]) == (3, told)
 
 
 def test_the_sentence_says_what_it_is_and_how_long_somebody_waited(check, fifo):
-    _, text, _ = check(["check_mysql_query", *NOBODY, "--defaults-file", fifo])
+    _, text = check(["check_mysql_query", *NOBODY, "--defaults-file", fifo])
     why = "it is a FIFO, not a regular file, and no writer has completed it within 1 s"
     assert f"{fifo} cannot be read: {why}" in text
 
@@ -98,32 +96,41 @@ def test_what_a_command_writes_is_read(check, slow):
     assert "its first line is empty" in check([*words, "/dev/null"])[1]
 
 
-def written(path, *parts, then=0.0):
-    """A thread that opens a FIFO, and writes with pauses into it."""
+def written(path, *parts, ended=None):
+    """A thread that opens a FIFO, and writes with pauses into it; with ``ended`` it is open until then."""
 
     def write():
         with open(path, "wb", buffering=0) as file:
             for part in parts:
                 time.sleep(0.2)
                 file.write(part)
-            time.sleep(then)
+            assert not ended or ended.wait(120)
 
     thread = threading.Thread(target=write)
     thread.start()
     return thread
 
 
+@pytest.fixture
+def patient(monkeypatch):
+    """Whoever writes may be kept from running."""
+    monkeypatch.setattr(given_file, "PATIENCE", 120)
+    monkeypatch.setattr(given_file, "_LONGER", 120)
+
+
+@pytest.mark.usefixtures("patient")
 def test_all_parts_are_read_to_the_end(fifo):
     thread = written(fifo, b"[client]\n", b"user=m\n")
     assert given_file.content(str(fifo), 100)[0] == b"[client]\nuser=m\n"
     thread.join()
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_line_is_enough_of_a_password(fifo):
-    thread = written(fifo, b"sec", b"ret\r\nmore", then=1.0)
-    begun = time.monotonic()
+    ended = threading.Event()
+    thread = written(fifo, b"sec", b"ret\r\nmore", ended=ended)
     assert given_file.first_line(str(fifo), 100) == b"secret"
-    assert time.monotonic() - begun < 0.9
+    ended.set()
     thread.join()
 
 
@@ -134,7 +141,7 @@ def test_who_has_it_open_and_says_nothing_is_waited_for_a_little_longer(fifo, mo
     begun = time.monotonic()
     with pytest.raises(OSError, match="it is a FIFO"):
         given_file.content(str(fifo), 100)
-    assert 0.5 < time.monotonic() - begun < SOON
+    assert time.monotonic() - begun > 0.5
     os.close(descriptor)
 
 
@@ -169,11 +176,9 @@ def test_a_file_without_a_certificate_is_unknown_whatever_a_server_is_that_canno
 @pytest.mark.parametrize("option", CERTIFICATES)
 def test_certificates_are_no_exception(fifo, option):
     unreachable, load = CERTIFICATES[option]
-    begun = time.monotonic()
     with pytest.raises(unreachable) as error:
         load(str(fifo))
     assert f"{fifo}: it is a FIFO" in error.value.what
-    assert time.monotonic() - begun < SOON
 
 
 def test_a_fifo_is_open_as_long_as_a_library_reads_it(tmp_path):

@@ -2,7 +2,6 @@
 """Every line is judged once, whatever happens to the file and to the state between two runs."""
 
 import contextlib
-import fcntl
 import gzip
 import json
 import os
@@ -209,21 +208,6 @@ def test_a_first_run_that_is_behind_does_not_lose_the_shutdown_at_the_end(check,
     assert check("--log", log, "--max-bytes", "900").status == 2
 
 
-def before_its_deadline(check, *arguments):
-    """What a run says that ends by itself; again if the machine stood still just then."""
-    said = check(*arguments)
-    for _ in range(2):
-        said = check(*arguments) if "no verdict" in said.output else said
-    return said
-
-
-def test_the_first_run_on_a_long_log_ends_in_time(check, log):
-    log.add(b"2026-10-20T23:06:41.711002Z [ndbd] INFO     -- Operations=0\n" * 2_000_000)
-    said = before_its_deadline(check, "--log", log, "--timeout", "4s")
-    assert said.status in {0, 3}
-    assert "no verdict" not in said.output
-
-
 # Several runs, one state
 
 
@@ -263,16 +247,6 @@ def test_a_killed_run_is_made_up_for(check, log):
     said = check("--log", log, "--timeout", "60s")
     assert said.perfdata["lines"] == "2000004"
     assert said.perfdata["stuck_episodes"] == "1"
-
-
-def test_a_run_that_is_overdue_says_that_it_waits(check, log, tmp_path):
-    log.say("Operations=0", 100)
-    assert check("--log", log).status == 0
-    (lock,) = (tmp_path / "state").glob("*.lock")
-    with lock.open() as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        said = before_its_deadline(check, "--log", log, "--timeout", "3s")
-    assert said.text == "NDB_LOG UNKNOWN - another run of this check has not ended yet and holds its state"
 
 
 @pytest.mark.usefixtures("new_interpreter")

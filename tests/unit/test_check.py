@@ -12,6 +12,7 @@ from contextlib import suppress
 
 import psutil
 import pytest
+from clock import soon
 from stallwatch import units, withheld
 from stallwatch.deadline import Children, TimeUpError
 from stallwatch.findings import Fault, ProbeError, Reading, State
@@ -641,12 +642,13 @@ def test_errors_in_json_are_of_one_run(check):
 def test_an_overdue_run_that_lacks_no_more_than_explanations_has_its_verdict(check):
     def findings(_options, run):
         run.so_far([Reading("lag", 4, "s", "lag 4 s")], all_but="the search for causes")
+        soon(run)
         time.sleep(60)
         yield Fault(State.OK, "not reached")
 
-    status, text = check.run(findings, ["-t", "100ms"])
+    status, text = check.run(findings, ["-t", "60s"])
     assert (status, text.partition(" | ")[0]) == (0, "DEMO OK - lag 4 s")
-    assert "[OK] the search for causes was cut short: no verdict within 100 ms" in text
+    assert "[OK] the search for causes was cut short: no verdict within 500 ms" in text
 
 
 def test_an_overdue_run_ends_with_what_was_found_and_leaves_no_alarm(check):
@@ -657,12 +659,13 @@ def test_an_overdue_run_ends_with_what_was_found_and_leaves_no_alarm(check):
         run.deadline.doing = "waiting for db1"
         yield Reading("lag", 400, "s", "lag 400 s")
         try:
+            soon(run)
             time.sleep(60)
         except Exception:  # noqa: BLE001 - as whoever catches what a library may raise
             yield Fault(State.OK, "not reached")
 
-    status, text = check.run(findings, ["-t", "100ms"])
-    assert (status, text.splitlines()[1]) == (2, "[UNKNOWN] no verdict within 100 ms: waiting for db1")
+    status, text = check.run(findings, ["-t", "60s"])
+    assert (status, text.splitlines()[1]) == (2, "[UNKNOWN] no verdict within 500 ms: waiting for db1")
     assert text.startswith("DEMO CRITICAL - lag 400 s (+1 more problem) | ")
     assert ended == ["said"]
     assert signal.getsignal(signal.SIGALRM) == handler
@@ -671,14 +674,18 @@ def test_an_overdue_run_ends_with_what_was_found_and_leaves_no_alarm(check):
 
 def test_a_run_that_has_asked_for_more_time_gets_it_before_the_alarm(check):
     def findings(_options, run):
+        soon(run)
         run.deadline.extend(0.3)
-        time.sleep(0.2)
-        yield Fault(State.OK, "fine")
-        time.sleep(60)
+        try:
+            time.sleep(60)
+        finally:
+            left.append(run.deadline.until_end())
 
-    status, text = check.run(findings, ["-t", "100ms"])
+    left = []
+    status, text = check.run(findings, ["-t", "60s"])
     assert status == 3
-    assert text.startswith("DEMO UNKNOWN - no verdict within 400 ms")
+    assert text.startswith("DEMO UNKNOWN - no verdict within 800 ms")
+    assert left[0] <= 0
 
 
 def test_the_alarm_of_who_runs_a_check_is_there_again(check):
@@ -711,7 +718,7 @@ def test_a_child_does_not_outlive_a_run_in_a_process_that_goes_on(check):
         yield Fault(State.OK, "fine")
 
     assert check.run(findings, [])[0] == 0
-    assert children[0].wait(30) == -signal.SIGKILL
+    assert children[0].wait(120) == -signal.SIGKILL
 
 
 def test_a_child_whose_start_is_interrupted_is_ended_and_no_other():
@@ -732,11 +739,11 @@ def test_a_child_whose_start_is_interrupted_is_ended_and_no_other():
     ended = threading.Event()
     with pytest.raises(TimeUpError):
         Children().start(begin)
-    assert begun[1].wait(30) == -signal.SIGKILL
+    assert begun[1].wait(120) == -signal.SIGKILL
     assert begun[0].poll() is None
     ended.set()
     begun[0].kill()
-    begun[0].wait(30)
+    begun[0].wait(120)
 
 
 # The process
@@ -749,7 +756,7 @@ STUBBORN = """
 def findings(options, run):
     run.deadline.doing = "waiting for db1 | Hunter2Hunter"
     check.secret("Hunter2Hunter")
-    print("begun", file=sys.stderr, flush=True) if options.verbose else None
+    print("begun", file=sys.stderr, flush=True) if options.verbose else soon(run)
     while True:
         try:
             time.sleep(0.1)  # a signal that comes just before a sleep is noticed after it
@@ -757,7 +764,6 @@ def findings(options, run):
             pass
 """
 OVERDUE = b"DEMO UNKNOWN - no verdict within 500 ms: waiting for db1 / ***\n"
-SLACK = 30  # seconds for a busy machine to start Python and to end it
 
 
 def test_a_plugin_says_one_thing_and_leaves_with_the_state(plugin):
@@ -836,23 +842,24 @@ def findings(options, run):
 def test_a_run_may_take_longer_once_it_has_asked_for_more_time(plugin):
     body = """
 def findings(options, run):
+    soon(run)
     run.deadline.extend(60)
-    assert run.deadline.left() > 30
-    time.sleep(1.5)
+    time.sleep(0.5)
     yield Fault(State.OK, "fine")
 """
-    run = plugin(body, "-t", "1s")
+    run = plugin(body, "-t", "60s")
     assert (run.returncode, run.stdout) == (0, b"DEMO OK - fine\n")
 
 
 def test_a_run_that_has_asked_for_more_time_ends_when_that_has_passed(plugin):
     body = """
 def findings(options, run):
-    run.deadline.extend(0.5)
     run.deadline.doing = "reading"
-    time.sleep(30)
+    soon(run)
+    run.deadline.extend(0.5)
+    time.sleep(60)
 """
-    run = plugin(body, "-t", "500ms")
+    run = plugin(body, "-t", "60s")
     assert (run.returncode, run.stdout) == (3, b"DEMO UNKNOWN - no verdict within 1 s: reading\n")
 
 
@@ -878,9 +885,7 @@ def test_what_libraries_print_is_not_seen(plugin):
 
 
 def test_the_deadline_ends_a_run_that_swallows_every_exception(plugin):
-    begun = time.monotonic()
-    run = plugin(STUBBORN, "-t", "500ms")
-    assert time.monotonic() - begun < 0.5 + 0.5 + SLACK
+    run = plugin(STUBBORN, "-t", "60s")
     assert (run.returncode, run.stdout, run.stderr) == (3, OVERDUE, b"")
 
 
@@ -901,9 +906,7 @@ def findings(options, run):
 
 @pytest.mark.parametrize("body", [UNINTERRUPTED, SELFISH], ids=["no signal gets in", "no thread gets in"])
 def test_the_deadline_ends_a_run_within_a_c_library(plugin, body):
-    begun = time.monotonic()
     run = plugin(body, "-t", "500ms")
-    assert time.monotonic() - begun < 0.5 + 0.5 + SLACK
     assert (run.returncode, run.stdout) == (3, b"DEMO UNKNOWN - no verdict within 500 ms\n")
 
 
@@ -918,7 +921,11 @@ def findings(options, run):
 @pytest.mark.parametrize(
     ("then", "status", "told"),
     [
-        ("time.sleep(50)", 2, "a disk is full (+1 more problem)\n[UNKNOWN] no verdict within 500 ms"),
+        (
+            "soon(run); time.sleep(50)",
+            2,
+            "a disk is full (+1 more problem)\n[UNKNOWN] no verdict within 500 ms",
+        ),
         (
             "raise ProbeError('db1 hung up')",
             2,
@@ -928,7 +935,7 @@ def findings(options, run):
     ],
 )
 def test_what_is_known_so_far_is_told_if_nothing_else_comes(plugin, then, status, told):
-    run = plugin(SO_FAR.format(then=then), "-t", "500ms" if "sleep" in then else "8s")
+    run = plugin(SO_FAR.format(then=then), "-t", "60s")
     assert (run.returncode, run.stdout.decode()) == (status, f"DEMO CRITICAL - {told}\n")
 
 
@@ -937,9 +944,10 @@ def test_what_was_found_until_the_deadline_is_told(plugin):
         "def findings(options, run):\n"
         "    yield Fault(State.CRITICAL, 'a disk is full')\n"
         "    run.deadline.doing = 'reading the next'\n"
+        "    soon(run)\n"
         "    while True:\n"
         "        time.sleep(1)\n",
-        *("-t", "500ms"),
+        *("-t", "60s"),
     )
     assert run.returncode == 2
     assert run.stdout == (
@@ -950,7 +958,10 @@ def test_what_was_found_until_the_deadline_is_told(plugin):
 
 def test_what_was_found_is_told_also_where_no_signal_gets_in(plugin):
     found = "def findings(options, run):\n    yield Fault(State.CRITICAL, 'a disk is full')\n"
-    run = plugin(found + UNINTERRUPTED.split("\n", 2)[2], "-t", "500ms")
+    for limit in ("500ms", "4s", "32s"):  # a busy machine may not have found it by then
+        run = plugin(found + UNINTERRUPTED.split("\n", 2)[2], "-t", limit)
+        if b"full" in run.stdout:
+            break
     assert (run.returncode, run.stdout.splitlines()[0]) == (
         2,
         b"DEMO CRITICAL - a disk is full (+1 more problem)",
@@ -985,12 +996,12 @@ def findings(options, run):
 
 
 @pytest.mark.parametrize("output", ["text", "json", "human"])
-@pytest.mark.parametrize("then", ["pass", "time.sleep(200)"])
+@pytest.mark.parametrize("then", ["pass", "soon(run); time.sleep(200)"])
 def test_no_deadline_comes_in_the_middle_of_an_import_for_the_report(plugin, output, then):
-    run = plugin(KEPT_BY_ITS_IMPORTS.format(then=then), "-t", "2s", "--output", output)
+    run = plugin(KEPT_BY_ITS_IMPORTS.format(then=then), "-t", "60s", "--output", output)
     assert run.returncode == 2
     assert b"a disk is full" in run.stdout
-    assert (b"no verdict within 2 s" in run.stdout) == (then != "pass")
+    assert (b"no verdict within 500 ms" in run.stdout) == (then != "pass")
 
 
 def test_a_signal_in_the_middle_of_an_import_for_the_report_is_told_in_text(plugin):
@@ -1032,9 +1043,10 @@ def findings(options, run):
     text = rendering.written
     rendering.written = lambda report: os.kill(os.getpid(), signal.SIGTERM) or text(report)
     yield Fault(State.CRITICAL, "a disk is full")
+    soon(run)
     time.sleep(100)
 """
-    run = plugin(body, "-t", "500ms")
+    run = plugin(body, "-t", "60s")
     assert run.returncode == 2
     assert run.stdout.startswith(b"DEMO CRITICAL - a disk is full (+1 more problem)\n")
 
@@ -1074,7 +1086,7 @@ def test_a_signal_ends_a_run_without_deadline_whose_reader_does_not_read(plugin)
     os.set_blocking(writer, True)
     body = INTERRUPTED.format(step="write").replace("signal.SIGALRM, ", "") + FINE
     with subprocess.Popen([*plugin.write(body), "--bogus"], stdout=writer) as process:
-        assert process.wait(30) == 3
+        assert process.wait(120) == 3
     os.close(reader)
     os.close(writer)
 
@@ -1086,7 +1098,7 @@ def test_a_signal_ends_a_long_answer_that_nobody_reads_on(plugin):
         os.close(writer)
         assert os.read(reader, 1) == b"x"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 3
+        assert process.wait(120) == 3
     os.close(reader)
 
 
@@ -1097,9 +1109,7 @@ def test_the_deadline_ends_a_run_whose_reader_does_not_read(plugin):
         while pipe.write(b"x" * 4096):
             pass
         os.set_blocking(writer, True)
-        begun = time.monotonic()
         run = plugin(FINE, "-t", "1s", stdout=writer)
-        assert time.monotonic() - begun < 1 + 0.5 + SLACK
         assert run.stderr == b""
     os.close(reader)
 
@@ -1113,7 +1123,7 @@ def test_a_signal_ends_a_run_that_swallows_every_exception(plugin, signal_number
     with subprocess.Popen([*plugin.write(STUBBORN), "-vvv", "-t", "50s"], **pipes) as process:
         assert process.stderr.readline() == b"begun\n"
         process.send_signal(signal_number)
-        assert process.communicate(timeout=30) == (b"DEMO UNKNOWN - " + word + b" before the verdict\n", b"")
+        assert process.communicate(timeout=120) == (b"DEMO UNKNOWN - " + word + b" before the verdict\n", b"")
         assert process.returncode == 3
 
 
@@ -1136,7 +1146,7 @@ def test_a_program_that_has_just_begun_ends_with_the_plugin(plugin, tmp_path):
     path = tmp_path / "pid"
     assert "terminated before the verdict" in terminated(plugin, BEGUN.format(path=str(path)))
     with suppress(psutil.NoSuchProcess):
-        psutil.Process(int(path.read_text())).wait(10)
+        psutil.Process(int(path.read_text())).wait(120)
 
 
 INHERITED = """
@@ -1151,7 +1161,7 @@ def test_what_the_shell_has_begun_for_us_goes_on(plugin, tmp_path):
     log = tmp_path / "log"
     command = shlex.join(map(str, plugin.write(INHERITED)))
     subprocess.run(["bash", "-c", f"exec {command} > >(sleep 0.3; cat >{log})"], check=False)
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while not (log.exists() and log.read_text()) and time.monotonic() < until:
         time.sleep(0.05)
     assert "3 s behind" in log.read_text()
@@ -1175,9 +1185,10 @@ def terminated(plugin, body, *arguments):
     command = [*plugin.write(body), "-vvv", "-t", "50s", *arguments]
     with subprocess.Popen(command, **pipes) as process:
         assert process.stderr.readline() == b"begun\n"
-        time.sleep(0.2)
+        while psutil.Process(process.pid).status() != psutil.STATUS_SLEEPING:
+            assert process.poll() is None
         process.terminate()
-        said, complaint = process.communicate(timeout=30)
+        said, complaint = process.communicate(timeout=120)
     assert (process.returncode, complaint) == (3, b"")
     return said.decode()
 
@@ -1217,7 +1228,7 @@ NO_DESCRIPTORS = WITHOUT.format(
 @pytest.mark.parametrize("lack", [NO_THREADS, NO_DESCRIPTORS], ids=["threads", "descriptors"])
 def test_where_no_more_can_be_had_the_main_thread_answers_alone(plugin, lack):
     assert terminated(plugin, lack + STUBBORN) == "DEMO UNKNOWN - terminated before the verdict\n"
-    run = plugin(lack + STUBBORN, "-t", "500ms")
+    run = plugin(lack + STUBBORN, "-t", "60s")
     assert (run.returncode, run.stdout, run.stderr) == (3, OVERDUE, b"")
 
 
@@ -1226,9 +1237,10 @@ def test_a_server_is_told_that_the_run_ends(plugin, tmp_path):
     run = plugin(
         "def findings(options, run):\n"
         f"    run.deadline.farewells += [lambda: 1 / 0, lambda: open({str(told)!r}, 'w').close()]\n"
+        "    soon(run)\n"
         "    while True:\n"
         "        time.sleep(1)\n",
-        *("-t", "500ms"),
+        *("-t", "60s"),
     )
     assert run.returncode == 3
     assert told.exists()
@@ -1239,7 +1251,7 @@ def test_whoever_reads_a_long_answer_may_take_longer_than_the_deadline(plugin):
     with subprocess.Popen([*plugin.write(listing), "-t", "500ms"], stdout=subprocess.PIPE) as process:
         time.sleep(1.5)
         assert len(process.stdout.read()) == 200_001
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
 
 
 def test_a_child_does_not_outlive_the_deadline(plugin):
@@ -1249,8 +1261,9 @@ def test_a_child_does_not_outlive_the_deadline(plugin):
         "    import subprocess\n"
         f"    child = subprocess.Popen(['sleep', '100'], pass_fds=[{writer}])\n"
         "    run.deadline.children.append(child)\n"
+        "    soon(run)\n"
         "    child.wait()\n",
-        *("-t", "500ms"),
+        *("-t", "60s"),
         pass_fds=[writer],
     )
     os.close(writer)
@@ -1276,7 +1289,7 @@ def test_a_child_does_not_outlive_a_report_that_takes_too_long(plugin):
 
 
 def assert_closed(reader):
-    assert select.select([reader], [], [], 30)[0] == [reader]  # nobody has the other end any more
+    assert select.select([reader], [], [], 120)[0] == [reader]  # nobody has the other end any more
     os.close(reader)
 
 
@@ -1286,7 +1299,7 @@ def test_a_child_that_lives_on_does_not_hold_standard_output(plugin):
         "    import subprocess\n"
         "    child = subprocess.Popen(['sleep', '100'])\n"
         "    yield Fault(State.OK, str(child.pid))\n",
-        timeout=30,
+        timeout=120,
     )
     os.kill(int(run.stdout.split()[-1]), signal.SIGKILL)
     assert run.returncode == 0
@@ -1298,7 +1311,7 @@ def test_a_forgotten_thread_does_not_keep_the_plugin(plugin):
         "    import threading\n"
         "    threading.Thread(target=time.sleep, args=(100,)).start()\n"
         "    yield Fault(State.OK, 'fine')\n",
-        timeout=30,
+        timeout=120,
     )
     assert run.returncode == 0
 
@@ -1368,7 +1381,7 @@ def test_a_timer_of_somebody_else_goes_on_with_what_is_left(check):
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         check.run(lambda *_: time.sleep(0.3) or [], ["-t", "60s"])
-        assert rang.wait(30)
+        assert rang.wait(120)
     finally:
         signal.signal(signal.SIGALRM, before)
 

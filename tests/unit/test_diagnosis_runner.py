@@ -93,27 +93,20 @@ def test_each_trial_is_kept_in_a_file_of_its_own(bench):
     assert len({job.path for job in found}) == len(found)
 
 
-SAYS = """
-import sys
-print("OK - x | lag=1s")
-print("noise", file=sys.stderr)
-sys.exit(1)
-"""
+SAYS = 'echo "OK - x | lag=1s"; echo noise >&2; exit 1'
 
 
 def test_checks_run_side_by_side_when_they_are_due_and_one_that_hangs_is_ended(bench, tmp_path, monkeypatch):
     monkeypatch.setattr(bench.polling, "PATIENCE", 4.0)
     commands = {
-        "says": [sys.executable, "-c", SAYS],
+        "says": ["sh", "-c", SAYS],
         "hangs": [sys.executable, "-c", "import time; time.sleep(60)"],
     }
-    begun = time.monotonic()
     with (
         bench.record.Recorder(tmp_path / "a", {}) as recorder,
         bench.polling.Polls(commands, {}, recorder, 1.0) as polls,
     ):
         polls.go_on(2.0)
-    assert time.monotonic() - begun < 30
     told = [(run.who, run.status, run.output) for run in recorder.runs]
     # The second look was due while the first one still waited: it is left out.
     assert told == [("says", 1, "OK - x | lag=1s\n"), ("hangs", 3, "(it did not end within 4.0 s)\n")]

@@ -1,12 +1,11 @@
 # ruff: noqa: E501 - what Java writes is a long line
-"""Whatever a server sends, the client ends with a value or an error of its own: in time, in little memory."""
+"""Whatever a server sends, the client ends with a value or an error of its own: with little work, in little memory."""
 
 import json
 import os
 import resource
 import subprocess
 import sys
-import time
 from struct import pack
 
 import jmx_bytes
@@ -37,7 +36,7 @@ from java_stream import (
 )  # fmt: skip
 from levels import representative
 from stallwatch.sources import jmx
-from stallwatch.sources.jmx.budget import MOST_READ
+from stallwatch.sources.jmx.budget import MOST_READ, SLOT
 from stallwatch.sources.jmx.rmi import FAILURES
 from stallwatch.sources.jmx.serialization import MAGIC, Reader
 from stallwatch.sources.jmx.values import members, plain
@@ -45,7 +44,8 @@ from stallwatch.sources.jmx.wire import LostError
 
 OURS = (*FAILURES, jmx.JmxError, LostError)
 MUTATIONS = int(os.environ.get("MUTATIONS") or representative(1000, every=3000))
-MEGABYTES, SECONDS = 200, 30  # what hangs takes for ever
+MEGABYTES = 200
+MOST_PARTS = MOST_READ // SLOT  # each part that is read costs so much at least
 REFUSED = {"denied", "cassandra_denied", "not_bound", "rmi_port"}
 
 
@@ -68,7 +68,6 @@ def test_damaged_conversations_end_in_time_with_a_value_or_an_error_of_ours():
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     told = json.loads(run.stdout)
     assert told["failures"] == []
-    assert told["slowest"][0] < SECONDS
     assert told["peak_MiB"] < MEGABYTES
     assert told["came_to"].keys() >= {"values", "UnreachableError", "UnreadableError"}
     assert sum(told["came_to"].values()) == MUTATIONS
@@ -88,9 +87,11 @@ class Octets:
     def __init__(self, octets, again=b""):
         self.octets = octets
         self.again = again
-        self.at = 0
+        self.at = self.parts = 0
 
     def take(self, count):
+        self.parts += 1
+        assert self.parts <= MOST_PARTS
         missing = self.at + count - len(self.octets)
         if missing > 0:
             if not self.again:
@@ -113,15 +114,13 @@ def end_of(octets, again=b""):
 
 @pytest.fixture
 def within_bounds():
-    """No more than 200 MB beside what the tests have already, else MemoryError; and some seconds."""
+    """No more than 200 MB beside what the tests have already, else MemoryError."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     with open("/proc/self/statm") as file:
         now = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + MEGABYTES * 1024 * 1024, before[1]))
-    begun = time.perf_counter()
     yield
     resource.setrlimit(resource.RLIMIT_AS, before)
-    assert time.perf_counter() - begun < SECONDS
 
 
 MEGABYTE = 1024 * 1024

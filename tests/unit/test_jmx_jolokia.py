@@ -417,30 +417,36 @@ def test_of_a_short_time_half_is_left_to_see_whether_the_agent_answers(monkeypat
 def test_to_wait_for_the_beginning_of_an_answer_ends_in_time():
     with serving(lambda *_: None) as asked:
         one = http.Agent(jmx.Target(*asked.place, JOLOKIA, via="jolokia"), Deadline(60))
-        begun = time.monotonic()
         with pytest.raises(SilentError):
             one.post(b"[]", Deadline(0.5), patience=60)
-        assert time.monotonic() - begun < 30
         one.close()
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_port_that_says_nothing_costs_little_time(scheme):
-    deadline = Deadline(60)
+def test_a_port_that_says_nothing_costs_little_time(scheme, monkeypatch):
+    wire, given = web.Wire, []
+    monkeypatch.setattr(web, "Wire", lambda *at: given.append(at[2].seconds) or wire(*at))
     with loopback.serving(lambda _connection, _number, ended: ended.wait()) as place:
-        assert web.spoken(*place, deadline, scheme) is None
-    assert deadline.left() > 40
+        assert web.spoken(*place, Deadline(60), scheme) is None
+    assert given == [{"http": 0.5, "https": 3.0}[scheme]]
 
 
 def test_an_agent_with_a_single_thread_that_is_slow_has_all_of_the_time(monkeypatch):
     """It answers nothing else meanwhile: to ask in parts would only take longer."""
     monkeypatch.setattr(questions, "_PATIENCE", 0.2)
-    turn = threading.Lock()
+    turn, tried, answers_at_all = threading.Lock(), threading.Event(), questions.Asking._answers_at_all
+
+    def try_it(asking):
+        found = answers_at_all(asking)
+        tried.set()
+        return found
+
+    monkeypatch.setattr(questions.Asking, "_answers_at_all", try_it)
 
     def reply(request, _):
         several = json.loads(request.partition(b"\r\n\r\n")[2])
         with turn:
-            time.sleep(1.5 * (several[0]["type"] == "read"))
+            assert several[0]["type"] != "read" or tried.wait(120)
             return answer([VERSION if one["type"] == "version" else told(1) for one in several])
 
     names = [f"A{number}" for number in range(60)]
@@ -750,7 +756,6 @@ def test_rmi_at_a_port_of_which_only_400_in_clear_is_known():
 
 
 def test_rmi_names_an_http_port_that_waits_for_more():
-    begun = time.monotonic()
     with (
         serving(lambda *_: answer(b"", "404 Not Found")) as asked,
         pytest.raises(jmx.UnreachableError) as error,
@@ -759,7 +764,6 @@ def test_rmi_names_an_http_port_that_waits_for_more():
     where = "{}:{}".format(*asked.place)
     assert error.value.what == f"{where} speaks HTTP, not JMX over RMI"
     assert f"if Jolokia is there, use -U http://{where}/jolokia" in error.value.advice
-    assert time.monotonic() - begun < 30
 
 
 @pytest.mark.parametrize(
@@ -1003,13 +1007,11 @@ def test_an_agent_that_is_silent_or_slow_ends_the_run_in_time():
         return b""
 
     for reply in (lambda *_: None, drip):
-        begun = time.monotonic()
         with (
             serving(reply) as asked,
             pytest.raises(jmx.UnreachableError, match="has not answered within 1 s"),
         ):
             connect(asked, seconds=1)
-        assert time.monotonic() - begun < 12
 
 
 def test_an_answer_without_end_is_not_read():

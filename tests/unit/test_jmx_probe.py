@@ -3,7 +3,6 @@
 
 import re
 import runpy
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -783,18 +782,18 @@ def test_hints_come_after_all_has_been_remembered(ask, server, tmp_path):
     assert len(kept) == 1
 
 
-def test_nobody_looks_for_a_hint_that_is_not_told_or_has_no_time(ask, server):
+def test_nobody_looks_for_a_hint_that_is_not_told_or_has_no_time(ask, server, clock):
     missing = ("-O", "s:type=Tt", "-A", "N")
     assert ask(*missing, "--missing", "ok") == (0, "JMX OK - there is no MBean s:type=Tt at db1:7199")
     assert server.asked == []
 
     def slow(pattern):
         server.asked.append(pattern)
-        time.sleep(1.1)
+        clock.later(4.1)
         return ["s:type=T"]
 
     server.names = slow
-    assert ask(*missing, "-O", "s:type=Uu", "-A", "N", "-t", "2s")[1].split("\n") == [
+    assert ask(*missing, "-O", "s:type=Uu", "-A", "N")[1].split("\n") == [
         "JMX UNKNOWN - there is no MBean s:type=Tt at db1:7199 (+1 more problem)",
         "[UNKNOWN] there is no MBean s:type=Uu at db1:7199",
     ]

@@ -413,6 +413,7 @@ def test_the_public_key_of_the_server(target, file):
     assert "/nowhere: No such file or directory" in target("--server-public-key-path", "/nowhere")
 
 
+@pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("left", [0.1, 0.8])
 def test_another_server_gets_no_less_time_than_tells_something_of_it(monkeypatch, left):
     monkeypatch.setattr(mysql_options, "connect", lambda *_: pytest.fail("it is asked"))
@@ -421,6 +422,7 @@ def test_another_server_gets_no_less_time_than_tells_something_of_it(monkeypatch
         mysql_options.connect_besides(SimpleNamespace(where="db1:3306"), run)
 
 
+@pytest.mark.usefixtures("clock")
 def test_another_server_gets_half_of_the_time(monkeypatch):
     monkeypatch.setattr(mysql_options, "connect", lambda _, __, deadline: deadline.left())
     run = SimpleNamespace(deadline=Deadline(2.0))

@@ -1,5 +1,6 @@
 """Which statement is ended on the server, and which is left alone: by a process list that a test sets."""
 
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -57,10 +58,14 @@ def process(id=41, user="mon", command="Query", time=3, info=SQL, **more):  # no
     return {name: value for name, value in row.items() if value is not ...}
 
 
-def ended(server, sql=SQL, at=OURS, seconds=0.1):
+@pytest.fixture(autouse=True)
+def _own_time(clock):
+    """Time goes by only if somebody sleeps."""
+
+
+def ended(server, sql=SQL, at=OURS):
     """What is said of a statement that has run for three seconds."""
-    deadline = Deadline(seconds)
-    return end(lambda _: server, Running(sql, at, deadline.account.end - seconds - 3), deadline)
+    return end(lambda _: server, Running(sql, at, time.monotonic() - 3), Deadline(0.1))
 
 
 def test_mysql_ends_what_runs_over_that_connection():

@@ -237,6 +237,7 @@ def test_every_counter_of_a_capture_gets_a_rate(server):
     assert {said.of(name)["value"] for name in grow} == {10}
 
 
+@pytest.mark.usefixtures("clock")
 def test_help_where_no_time_is_left_for_a_sample(mysql):
     said = Watch(mysql, sample=1000.0)
     status, text = said.text("-t", "0.5s")

@@ -64,8 +64,8 @@ def server():
         listener.close()
 
 
-def asked(port, patience=60.0):
-    return ndb_mgm.data_nodes("127.0.0.1", port, Deadline(patience))
+def asked(port, seconds=60.0):
+    return ndb_mgm.data_nodes("127.0.0.1", port, Deadline(seconds))
 
 
 def test_the_status_of_data_nodes_is_told(server):
@@ -113,10 +113,8 @@ def test_nobody_listens():
 
 @pytest.mark.parametrize("pieces", [(), (b"node status\n",), (b"n",) * 100])
 def test_the_time_is_bounded(server, pieces):
-    begun = time.monotonic()
     with pytest.raises(ProbeError, match="has not answered within 500 ms"):
-        asked(server(*pieces, pause=0.1, hang=True), patience=0.5)
-    assert time.monotonic() - begun < 30  # the server waits for ever
+        asked(server(*pieces, pause=0.1, hang=True), 0.5)  # the server waits for ever
 
 
 def test_looking_up_the_name_is_bounded_too(monkeypatch):
@@ -124,16 +122,14 @@ def test_looking_up_the_name_is_bounded_too(monkeypatch):
 
     def look_up(*_, flags=0, **__):
         if not flags & socket.AI_NUMERICHOST:
-            ended.wait(60)
+            ended.wait(120)
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(tcp.socket, "getaddrinfo", look_up)
-    begun = time.monotonic()
     with pytest.raises(
         ProbeError, match="management server mgm1:1186 cannot be asked: no name server has answered"
     ):
-        ndb_mgm.data_nodes("mgm1", ndb_mgm.PORT, Deadline(0.2))
-    assert time.monotonic() - begun < 30
+        ndb_mgm.data_nodes("mgm1", 1186, Deadline(0.2))
     ended.set()
 
 
@@ -143,7 +139,7 @@ def test_a_host_that_is_none_is_a_sentence(monkeypatch):
 
     monkeypatch.setattr(tcp.socket, "getaddrinfo", unknown)
     with pytest.raises(ProbeError, match="the management server mgm1:1186 cannot be asked: Name or service"):
-        ndb_mgm.data_nodes("mgm1", ndb_mgm.PORT, Deadline(60))
+        ndb_mgm.data_nodes("mgm1", 1186, Deadline(60))
 
 
 def test_an_ipv6_address_stands_in_brackets():

@@ -1,7 +1,6 @@
 """R30 to R34: a host that gives its server too little, and busy hosts on which nothing is wrong."""
 
 import os
-import time
 
 import psutil
 import pytest
@@ -209,7 +208,7 @@ def test_r34_against(faults, memory):
 # what is seen
 
 
-def test_what_our_own_threads_wait_for(monkeypatch):
+def test_what_our_own_threads_wait_for(monkeypatch, clock):
     here = os.getpid()
     [first, *_] = psutil.Process(here).threads()
     own = OwnThreads(ProcessHere(here), (Thread(1, 1, first.id), Thread(2, 2, 1), Thread(3, 3, None)))
@@ -218,9 +217,8 @@ def test_what_our_own_threads_wait_for(monkeypatch):
     monkeypatch.setattr(hunger, "thread_waits", lambda _: waited[-1])
     own = OwnThreads(ProcessHere(here), (Thread(1, 1, first.id),))
     waited.append(1.4)
-    now = time.monotonic()
-    monkeypatch.setattr(time, "monotonic", lambda: now + 1)
-    assert own.hunger().waits[first.id] == pytest.approx(50.0, abs=5.0)
+    clock.later(1)
+    assert own.hunger().waits[first.id] == pytest.approx(50.0)
 
 
 def test_threads_of_another_process_are_none_of_ours():
@@ -235,9 +233,8 @@ def test_stolen_time():
     assert hunger._stolen(before, before) == hunger._stolen(None, after) == 0.0
 
 
-def test_a_host_that_tells_nothing(tmp_path, monkeypatch):
+def test_a_host_that_tells_nothing(tmp_path, monkeypatch, clock):
     monkeypatch.setattr(kernel, "PLACE", str(tmp_path))
     own = OwnThreads(ProcessHere(1), ())
-    now = time.monotonic()
-    monkeypatch.setattr(time, "monotonic", lambda: now + 1)
+    clock.later(1)
     assert own.hunger() == Hunger()

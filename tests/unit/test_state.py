@@ -396,15 +396,16 @@ def test_a_run_that_is_killed_while_saving_leaves_the_old_file_and_no_litter(fol
 # One run at a time
 
 
-def test_a_second_run_waits_until_its_deadline_and_says_why(folder):
-    problems = []
+def test_a_second_run_waits_until_its_deadline_and_says_why(folder, clock):
+    problems, begun = [], clock.now
     with memory({"name": "demo"}, str(folder), Deadline(60), []) as kept:
         kept["value"] = 1
         with (
             pytest.raises(ProbeError, match=BUSY),
-            memory({"name": "demo"}, str(folder), Deadline(0.1), problems),
+            memory({"name": "demo"}, str(folder), Deadline(10), problems),
         ):
             pass
+    assert 9 < clock.now - begun < 10
     assert len(problems) == 1
     assert recall(folder) == ({"value": 1}, [])
 
@@ -471,7 +472,8 @@ def test_state_that_cannot_be_kept_makes_the_run_unknown_beside_what_it_found(co
     assert counting("--state-dir", "/proc/state") == (3, f"DEMO UNKNOWN - {sentence} - {advice} | runs=1")
 
 
+@pytest.mark.usefixtures("clock")
 def test_a_run_in_the_way_is_unknown_even_where_an_unreachable_server_is_critical(counting, folder):
     with memory({"name": "demo", "log": "x.log"}, str(folder), Deadline(60), []):
-        code, text = counting("--state-dir", str(folder), "-t", "2s")
+        code, text = counting("--state-dir", str(folder))
     assert (code, text) == (3, f"DEMO UNKNOWN - {BUSY}")
