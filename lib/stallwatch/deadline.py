@@ -119,17 +119,13 @@ class Account:
         wakes, computed = self._wakes or (math.inf, 0.0)
         return max(0.0, time.monotonic() - wakes - (time.process_time() - computed))
 
-    def used(self) -> float:
-        """Return how long somebody was waited for, or a pause was made."""
-        return self.waited + self.rested
-
     def left(self) -> float:
         """Return how long somebody may still be waited for."""
         return max(0.0, self.end - time.monotonic() - min(0.5, self.seconds / 10))
 
     def lost(self) -> float:
         """Return how long the time was our own, if for too long to blame anybody else; or else 0.0."""
-        own = time.monotonic() - self._begun - self.used()
+        own = time.monotonic() - self._begun - self.waited - self.rested
         own = max(own, self._waited_for_processor())  # the second has also what ticks hide
         return own if own > self._enough() else 0.0
 
@@ -151,14 +147,14 @@ class Deadline:
     """
 
     def __init__(self, seconds: float, within: Deadline | None = None) -> None:
-        """Begin. ``within`` another one, it is so long that we may wait or rest, until that one's end."""
+        """Begin. ``within`` another one, it ends with that at the latest, and what we lose costs it none."""
         self.seconds = seconds
         self.account: Account = within.account if within else Account(seconds)
         self.children: Children = within.children if within else Children()
         self.farewells: list[Callable[[], None]] = within.farewells if within else []
         self.extended: Callable[[], None] = lambda: None  # called when the end has moved
         self._within = within
-        self._used_before = self.account.used()
+        self._begun = self._used()
         self._is_put_off = False
 
     @property
@@ -182,16 +178,18 @@ class Deadline:
         too late, whoever waited for it can then still report it.
         """
         if self._within:
-            used = self.account.used() - self._used_before
-            return max(0.0, min(self.seconds - used, self._within.left()))
+            return max(0.0, min(self.seconds - self._used() + self._begun, self._within.left()))
         return self.account.left()
+
+    def _used(self) -> float:
+        return self.clock() + self.account.rested
 
     def until_end(self) -> float:
         """Seconds until the run is ended, whatever it does then; negative if it is overdue."""
         return self.account.end - time.monotonic()
 
     def part(self, seconds: float) -> Deadline:
-        """Give so many seconds to wait or rest, for something besides: what we lose is free."""
+        """Give a deadline of so many seconds at most for something besides; what we lose costs it none."""
         return Deadline(min(seconds, self.left()), self)
 
     def extend(self, seconds: float) -> None:
@@ -208,7 +206,7 @@ class Deadline:
         had his time, and TimeUpError if he had not, as we lost it; before that, ``step`` is done once more,
         almost without waiting.
         """
-        account = self.account
+        account, has_looked = self.account, False
         account.waits = True
         try:
             while left := self._left_to_wait():
@@ -219,16 +217,19 @@ class Deadline:
                     if error.errno:  # of the system: the connection broke
                         raise
                     account.silent += self._count(time.monotonic() - begun, tick)
+                    has_looked = True
                 else:
                     self._count(time.monotonic() - begun, tick)
                     account.silent *= not for_answer
                     return done
-            try:
-                return step(_SHORTEST)
-            except TimeoutError:
-                self.must_have_had_time()
-                account.in_vain = not account.left()
-                raise
+            lost = account.lost()
+            if lost or has_looked:  # not at once: who sends without end would be read without end
+                with suppress(TimeoutError):
+                    return step(_SHORTEST)
+            if lost and not account.left():
+                raise TimeUpError(self.overdue())
+            account.in_vain = not account.left()
+            raise TimeoutError
         finally:
             account.waits = False
 
@@ -245,8 +246,8 @@ class Deadline:
 
     def rest(self, seconds: float) -> None:
         """Let so much time pass, as between two looks."""
-        begun = time.monotonic()
-        time.sleep(max(0.0, seconds))
+        seconds, begun = max(0.0, seconds), time.monotonic()
+        time.sleep(seconds)
         took = time.monotonic() - begun
         self.account.rested += min(took, seconds)
         self.account.overshot += max(0.0, took - seconds)

@@ -8,6 +8,9 @@ from stallwatch import deadline
 from stallwatch.deadline import TICK, Deadline, TimeUpError
 
 
+pytestmark = pytest.mark.usefixtures("whose_time")
+
+
 class Machine(Clock):
     """A machine on which a process computes, waits in the queue for a processor, or is stopped."""
 
@@ -102,6 +105,21 @@ def test_an_answer_that_has_come_while_we_had_no_time_is_taken(machine):
     machine.later(9)
     assert run.wait(answers) == "answer"
     assert run.waits_in_vain() is False
+
+
+def test_who_sends_without_end_is_not_read_without_end(machine):
+    def endless(_):
+        machine.compute(0.1)
+        return "more"
+
+    run = Deadline(8)
+    part, reads = run.part(1), 0
+    with pytest.raises(TimeoutError):
+        while reads < 1000:
+            part.wait(endless)
+            reads += 1
+    assert reads == 10
+    assert not run.waits_in_vain()
 
 
 def test_what_fails_is_no_silence(machine):
