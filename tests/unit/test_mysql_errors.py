@@ -184,7 +184,7 @@ def test_a_name_server_that_is_silent_is_no_firewall(monkeypatch):
     def silent(*_):
         raise TimeoutError
 
-    monkeypatch.setattr(tcp, "_in_time", silent)
+    monkeypatch.setattr(tcp, "_in_a_thread", silent)
     with pytest.raises(mysql.UnreachableError, match="the host db1 cannot be looked up: no name server has"):
         mysql.connect(mysql.Target("db1"), Deadline(60), known=None)
 

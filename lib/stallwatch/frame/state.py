@@ -88,14 +88,15 @@ def memory(
 
 def forget(identity: dict[str, Any], directory: str | None) -> None:
     """Remove what is kept of an ``identity``; where nothing is, that costs next to nothing."""
-    with suppress(_UnusableError):
-        _, folder = _open_folder(directory)
-        try:
-            for ending in ("json", "lock"):
-                with suppress(OSError):
-                    os.unlink(f"{_stem(identity)}.{ending}", dir_fd=folder)
-        finally:
-            os.close(folder)
+    stem = _stem(identity)
+    for place in _places(directory):
+        if os.path.exists(f"{place}/{stem}.json"):
+            with suppress(_UnusableError, OSError):
+                folder = _opened(place)
+                try:
+                    os.unlink(f"{stem}.json", dir_fd=folder)
+                finally:
+                    os.close(folder)
 
 
 def _stem(identity: dict[str, Any]) -> str:
@@ -226,15 +227,19 @@ def _memory(octets: bytes) -> int:
     return letters * len(octets) + sum(octets.count(sign) * size for sign, size in _COSTS.items())
 
 
+def _places(directory: str | None) -> list[str]:
+    """Return the places that may be used, the best first."""
+    # systemd separates several state directories of one unit by colons (systemd.exec, StateDirectory=).
+    if chosen := directory or os.environ.get("STATE_DIRECTORY", "").partition(":")[0]:
+        return [chosen]
+    places = [f"{SHARED_PLACE}/{user_name(os.geteuid())}", os.path.expanduser("~/.local/state/stallwatch")]
+    # A user without HOME and without an entry in the password file has only the first.
+    return [place for place in places if not place.startswith("~")]
+
+
 def _open_folder(directory: str | None) -> tuple[str, int]:
     """Open the first place that is there or can be made: its path and a descriptor."""
-    # systemd separates several state directories of one unit by colons (systemd.exec, StateDirectory=).
-    chosen = directory or os.environ.get("STATE_DIRECTORY", "").partition(":")[0]
-    places = [f"{SHARED_PLACE}/{user_name(os.geteuid())}", os.path.expanduser("~/.local/state/stallwatch")]
-    if chosen:
-        places = [chosen]
-    elif places[1].startswith("~"):
-        places.pop()  # a user without HOME and without an entry in the password file
+    places = _places(directory)
     refused = []
     for place in places:
         try:
@@ -243,8 +248,8 @@ def _open_folder(directory: str | None) -> tuple[str, int]:
             refused.append(error)
             continue
         return place, _opened(place)
-    if chosen:
-        raise _UnusableError(f"{chosen} cannot be made: {refused[0].strerror}")
+    if os.path.dirname(places[0]) != SHARED_PLACE:
+        raise _UnusableError(f"{places[0]} cannot be made: {refused[0].strerror}")
     raise _no_place(places, refused)
 
 
