@@ -18,7 +18,7 @@ TOOLS := $(notdir $(wildcard contrib/stallwatch-*))
 PROGRAMS := $(PLUGINS) $(TOOLS) stallwatchd
 
 help:
-	@echo "make demo      run the plugins on recorded logs and on real servers, which it starts; takes minutes; WHAT="
+	@echo "make demo      run the plugins on recorded logs and on real servers, which it starts; takes minutes; WHAT=replication: that part"
 	@echo "make unit      run the tests that need no server"
 	@echo "make test      run the tests on real servers; GROUP=replication or GROUP=\"host load\": those groups only"
 	@echo "make test-all  run all tests, also all troubles, long tests and benches; GROUP= as above"

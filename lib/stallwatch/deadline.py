@@ -24,6 +24,8 @@ MOST_KEPT = 36 << 20  # bytes of memory; the names, schemas and engines of 90 00
 # All are chosen, in seconds.
 TICK = 0.05  # of a wait, until we look again; what it takes longer is time that we did not have
 _SHORTEST = 0.001  # wait, also for an answer that has come while we had no time
+LITTLE_TIME = 0.5  # or a quarter of the whole time: a server that was silent for less is not blamed
+_REPORTED = 0.5  # within this time after a wait in vain the run has found out what that means
 GRACE = 0.1  # after the end, for a wait that lasts until then: it ends by itself, and is reported
 _MUCH = 1 / 4  # of the whole time: a run that lost less had its time
 
@@ -93,11 +95,14 @@ class Account:
         self.waited = self.rested = 0.0
         self.silent = 0.0  # of the waited ones, those since the last answer
         self.overshot = 0.0  # by which waits and pauses took longer than they should
-        self._stood = 0.0  # by which a thread beside has slept longer, though we did not compute
-        self._wakes: tuple[float, float] | None = None  # when it is to wake, and what we had computed before
+        # By how long a thread beside slept longer than we computed; when it wakes; what we had computed.
+        self._beside = 0.0, math.inf, 0.0
         self.waits = False  # just now
-        self.in_vain = False  # all of the time is up, and who was waited for had his
-        self._begun, self._computed, self._queued = time.monotonic(), time.process_time(), _queued()
+        self.in_vain_at = -math.inf  # when a server that had its time was given up, as the time was up
+        self.has_looked_again = False  # after the time was up: who sends without end is not read without end
+        self._thread = get_native_id()
+        self._begun, self._computed = time.monotonic(), time.process_time()
+        self._queued = _queued(self._thread)
 
     def computed(self) -> float:
         """Return how long we have computed."""
@@ -105,19 +110,17 @@ class Account:
 
     def starved(self) -> float:
         """Return how long we had no processor, as far as it shows, if too long for a verdict; or else 0.0."""
-        shown = max(self.overshot, self._stood + self._late(), self._waited_for_processor())
+        shown = max(self.overshot, self._stood(), self._waited_for_processor())
         return shown if shown > self._enough() else 0.0
 
     def stand_by(self, seconds: float) -> None:
         """Sleep in a thread beside the run, which shows for how long we have no processor, whatever we do."""
-        self._wakes = time.monotonic() + seconds, time.process_time()
+        self._beside = self._stood(), time.monotonic() + seconds, time.process_time()
         time.sleep(max(0.0, seconds))
-        self._stood += self._late()
-        self._wakes = None
 
-    def _late(self) -> float:
-        wakes, computed = self._wakes or (math.inf, 0.0)
-        return max(0.0, time.monotonic() - wakes - (time.process_time() - computed))
+    def _stood(self) -> float:
+        stood, wakes, computed = self._beside
+        return stood + max(0.0, time.monotonic() - wakes - (time.process_time() - computed))
 
     def left(self) -> float:
         """Return how long somebody may still be waited for."""
@@ -129,11 +132,16 @@ class Account:
         own = max(own, self._waited_for_processor())  # the second has also what ticks hide
         return own if own > self._enough() else 0.0
 
+    def may_blame(self) -> bool:
+        """Whether a server that has not answered until now had its time."""
+        most_of_it = self.waited > self.seconds / 2
+        return not self.lost() and (most_of_it or self.silent >= min(LITTLE_TIME, _MUCH * self.seconds))
+
     def _enough(self) -> float:
         return max(self.silent, _MUCH * self.seconds)
 
     def _waited_for_processor(self) -> float:
-        return _queued() - self._queued
+        return _queued(self._thread) - self._queued
 
 
 class Deadline:
@@ -143,11 +151,11 @@ class Deadline:
     quotes it. Processes in ``children`` are killed with the run. ``farewells`` are messages for servers, in
     case the process ends in the middle of a conversation; each takes a moment.
 
-    All waiting for others is done by ``wait``, and all pausing by ``rest``.
+    All waiting for others is done by ``wait``, and all pausing of more than a moment by ``rest``.
     """
 
     def __init__(self, seconds: float, within: Deadline | None = None) -> None:
-        """Begin. ``within`` another one, it ends with that at the latest, and what we lose costs it none."""
+        """Begin; ``within`` another one, not after that. Time that we lose does not count there."""
         self.seconds = seconds
         self.account: Account = within.account if within else Account(seconds)
         self.children: Children = within.children if within else Children()
@@ -189,7 +197,7 @@ class Deadline:
         return self.account.end - time.monotonic()
 
     def part(self, seconds: float) -> Deadline:
-        """Give a deadline of so many seconds at most for something besides; what we lose costs it none."""
+        """Give a deadline of so many seconds at most for something besides; time that we lose is added."""
         return Deadline(min(seconds, self.left()), self)
 
     def extend(self, seconds: float) -> None:
@@ -200,14 +208,14 @@ class Deadline:
         self.extended()
 
     def wait(self, step: Callable[[float], Done], *, for_answer: bool = True) -> Done:
-        """Wait for somebody else: do ``step``, which takes the seconds of a tick, until it does not time out.
+        """Wait for a server: do ``step``, which takes the seconds of a tick, until it does not time out.
 
-        What is no answer, as that a kernel took what was sent, leaves him silent. Raises TimeoutError if he
-        had his time, and TimeUpError if he had not, as we lost it; before that, ``step`` is done once more,
-        almost without waiting.
+        With ``for_answer=False`` the server still counts as silent: a kernel took what was sent. Raises
+        TimeoutError if the server did nothing in its time, and TimeUpError if the time of the run is up and
+        the server had too little of it. Before that, ``step`` is done once more, almost without waiting.
         """
         account, has_looked = self.account, False
-        account.waits = True
+        account.waits, account.in_vain_at = True, -math.inf
         try:
             while left := self._left_to_wait():
                 tick, begun = max(_SHORTEST, min(left, TICK)), time.monotonic()
@@ -222,13 +230,16 @@ class Deadline:
                     self._count(time.monotonic() - begun, tick)
                     account.silent *= not for_answer
                     return done
-            lost = account.lost()
-            if lost or has_looked:  # not at once: who sends without end would be read without end
+            is_over = not account.left()
+            if has_looked or (is_over and not account.has_looked_again):
+                account.has_looked_again = is_over
                 with suppress(TimeoutError):
-                    return step(_SHORTEST)
-            if lost and not account.left():
+                    done = step(_SHORTEST)
+                    account.silent *= not for_answer
+                    return done
+            if is_over and not account.may_blame():
                 raise TimeUpError(self.overdue())
-            account.in_vain = not account.left()
+            account.in_vain_at = time.monotonic() if is_over else -math.inf
             raise TimeoutError
         finally:
             account.waits = False
@@ -257,12 +268,12 @@ class Deadline:
         return self.account.waited + self.account.computed()
 
     def must_have_had_time(self) -> None:
-        """Raise TimeUpError if it is because of what we lost that no time is left."""
-        if self.account.lost():
+        """Raise TimeUpError if we lost more time than is left: what is missing is nobody else's fault."""
+        if self.account.lost() > self.account.left():
             raise TimeUpError(self.overdue())
 
     def put_off(self) -> bool:
-        """Move the end, once, if somebody is waited for: that wait then ends by itself, and is reported."""
+        """Move the end a little, once, if a server is waited for: so the wait times out, and is reported."""
         if not self.account.waits or self._is_put_off:
             return False
         self._is_put_off = True
@@ -271,8 +282,10 @@ class Deadline:
         return True
 
     def waits_in_vain(self) -> bool:
-        """Whether somebody who had his time was waited for until no time was left."""
-        return self.account.in_vain or (self.account.waits and not self.account.lost())
+        """Whether a server that had its time was waited for until the time of the run was up."""
+        account = self.account
+        just_now = time.monotonic() - account.in_vain_at < _REPORTED
+        return just_now or (account.waits and account.may_blame())
 
     def overdue(self) -> str:
         """Give the sentence that ends the run if there is no verdict now."""
@@ -282,7 +295,8 @@ class Deadline:
         if self.waits_in_vain():
             return f"no answer within {whole}{doing}"
         if starved := account.starved():
-            return f"this check got no processor time for {say_duration(round(starved, 1))} of {whole}{doing}"
+            lost = say_duration(round(min(starved, account.seconds), 1))
+            return f"this check got no processor time for {lost} of {whole}{doing}"
         return f"no verdict within {whole}{doing}"
 
     def end(self) -> None:
@@ -294,13 +308,13 @@ class Deadline:
         self.farewells.clear()
 
 
-def _queued() -> float:
-    """Return how long this process has waited for a processor, in seconds; 0.0: the kernel does not count.
+def _queued(thread: int) -> float:
+    """Return how long a thread of ours has waited for a processor, in seconds; 0.0: it is not counted.
 
-    The second number of /proc/PID/schedstat, in nanoseconds (Linux, Documentation/scheduler/sched-stats).
+    The second number of its schedstat, in nanoseconds (Linux, Documentation/scheduler/sched-stats).
     """
     try:
-        file = os.open("/proc/self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(f"/proc/self/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         try:
             return int(os.read(file, 100).split()[1]) / 1e9
         finally:

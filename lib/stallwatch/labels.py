@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from stallwatch.line import label
 
 CHECKSUM = "(?:_[0-9a-f]{6})?"  # what a label may end with, as a regular expression
@@ -19,7 +21,8 @@ def own(name: str, whole: str = "") -> str:
     Cassandra), what the user asks for by its exact name, and the text of --label.
     """
     shown = label(name)
-    return shown if shown == (whole or name) else f"{shown}_{_checksum(whole or name)}"
+    is_plain = shown == (whole or name) and not re.search(r"_[0-9a-f]{6}\Z", name)  # or it may be another's
+    return shown if is_plain else f"{shown}_{_checksum(whole or name)}"
 
 
 def _checksum(text: str) -> str:

@@ -78,8 +78,9 @@ def begin(arguments: Iterable[str]) -> None:
     _arguments.extend(arguments)
     for word in _arguments:
         for found in re.finditer("://", word):  # one may be in another: service:jmx:rmi:///jndi/rmi://
-            _, colon, password = word[found.end() : word.rfind("@")].partition(":")
-            if colon and password:
+            login, at, _ = word[found.end() :].rpartition("@")
+            _, colon, password = login.partition(":")
+            if at and colon and password:
                 _in_urls.append(f"{password}@")
 
 

@@ -28,7 +28,7 @@ def machine(monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: one.now)
     monkeypatch.setattr(time, "sleep", one.later)
     monkeypatch.setattr(time, "process_time", lambda: one.computed)
-    monkeypatch.setattr(deadline, "_queued", lambda: one.queued)
+    monkeypatch.setattr(deadline, "_queued", lambda _: one.queued)
     return one
 
 
@@ -119,6 +119,49 @@ def test_who_sends_without_end_is_not_read_without_end(machine):
     assert not run.waits_in_vain()
 
 
+def test_who_sends_without_end_is_not_read_without_end_where_time_was_lost(machine):
+    def endless(_):
+        machine.compute(0.1)
+        return "more"
+
+    run, reads = Deadline(8), []
+    machine.later(6)
+    with pytest.raises(TimeUpError):
+        reads.extend(run.wait(endless) for _ in range(1000))
+    assert 1 < len(reads) <= 20
+
+
+def test_a_server_that_had_no_time_as_the_run_rested_is_not_blamed(machine):
+    run = Deadline(2)
+    run.rest(1.85)
+    with pytest.raises(TimeUpError, match="no verdict within 2 s"):
+        run.wait(silence(machine))
+    assert not run.waits_in_vain()
+
+
+def test_a_server_that_was_slow_all_the_time_is_blamed_for_a_short_silence(machine):
+    def slow(seconds):
+        machine.later(seconds)
+        answered.append(seconds)
+        if len(answered) % 30:
+            raise TimeoutError
+        return "answer"
+
+    run, answered = Deadline(8), []
+    with pytest.raises(TimeoutError):
+        answered.extend(run.wait(slow) for _ in range(1000))
+    assert run.waits_in_vain()
+
+
+def test_what_is_missing_is_blamed_on_us_only_if_we_lost_more_than_is_left(machine):
+    run = Deadline(8)
+    machine.later(2.2)
+    run.must_have_had_time()
+    machine.later(2.2)
+    with pytest.raises(TimeUpError):
+        run.must_have_had_time()
+
+
 def test_what_fails_is_no_silence(machine):
     run = Deadline(8)
     with pytest.raises(ConnectionRefusedError):
@@ -196,7 +239,8 @@ def test_a_thread_beside_shows_that_a_process_stood_still_whatever_it_does(machi
 
     monkeypatch.setattr(time, "sleep", stopped)
     run.account.stand_by(TICK)
-    assert run.overdue() == "this check got no processor time for 1.5 s of 2 s"
+    for _ in range(2):  # once only, also where it goes on
+        assert run.overdue() == "this check got no processor time for 1.5 s of 2 s"
 
 
 def test_a_thread_beside_that_waits_for_who_computes_shows_nothing(machine, monkeypatch):

@@ -148,12 +148,6 @@ def test_values():
     assert row == {"Type": None, "Name": "it's"}
 
 
-def test_nobody_is_asked_when_there_is_no_time_left():
-    with pytest.raises(
-        mysql.UnreachableError, match=r"127\.0\.0\.1:9 does not answer: no connection within 0 s"
-    ):
-        mysql.connect(mysql.Target("127.0.0.1", 9), Deadline(0), known=None)
-
 
 def test_a_connection_that_has_ended_says_so():
     deadline = Deadline(60)

@@ -11,7 +11,7 @@ import tempfile
 import pytest
 from stallwatch.deadline import Deadline
 from stallwatch.findings import ProbeError, Reading
-from stallwatch.frame import state
+from stallwatch.frame import places, state
 from stallwatch.frame.state import memory
 
 NOBODY = 65534
@@ -228,7 +228,7 @@ def test_a_directory_of_another_user_is_refused_even_to_root(open_folder):
 
 
 def test_the_user_chooses_the_place_then_systemd_then_the_system_then_the_home(tmp_path, monkeypatch):
-    monkeypatch.setattr(state, "SHARED_PLACE", str(tmp_path / "var"))
+    monkeypatch.setattr(places, "SHARED_PLACE", str(tmp_path / "var"))
     monkeypatch.setenv("STATE_DIRECTORY", f"{tmp_path}/systemd:{tmp_path}/other")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     user = state.user_name(os.geteuid())
@@ -243,7 +243,7 @@ def test_the_user_chooses_the_place_then_systemd_then_the_system_then_the_home(t
     monkeypatch.delenv("STATE_DIRECTORY")
     assert place() == f"var/{user}"
     (tmp_path / "file").touch()
-    monkeypatch.setattr(state, "SHARED_PLACE", str(tmp_path / "file"))
+    monkeypatch.setattr(places, "SHARED_PLACE", str(tmp_path / "file"))
     assert place() == "home/.local/state/stallwatch"
 
 
@@ -254,7 +254,7 @@ def test_without_a_home_the_password_file_knows_it(monkeypatch):
 
 def test_a_user_without_any_place_is_told_so(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
-    monkeypatch.setattr(state, "SHARED_PLACE", str(tmp_path / "file"))
+    monkeypatch.setattr(places, "SHARED_PLACE", str(tmp_path / "file"))
     monkeypatch.delenv("STATE_DIRECTORY", raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     monkeypatch.chdir(tmp_path)
@@ -270,7 +270,7 @@ def shared(monkeypatch):
     """A place for all users that is not made yet, which everybody can reach; and no other one."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
-        monkeypatch.setattr(state, "SHARED_PLACE", f"{folder}/stallwatch")
+        monkeypatch.setattr(places, "SHARED_PLACE", f"{folder}/stallwatch")
         monkeypatch.delenv("STATE_DIRECTORY", raising=False)
         monkeypatch.setenv("HOME", "/proc/home")
         before = os.umask(0o077)  # as plugins have it

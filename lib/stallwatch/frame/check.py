@@ -299,6 +299,7 @@ class Check:
                 run.found.append(finding)
             run.had_time()
         except ProbeError as error:
+            run.had_time()
             if error not in run.problems:
                 run.cut_short(error.fault(State.UNKNOWN if error.always_unknown else run.unreachable))
         except TimeUpError as error:

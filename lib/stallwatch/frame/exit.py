@@ -64,7 +64,7 @@ class Alarm:
             signal.setitimer(signal.ITIMER_REAL, left)
             return
         if self._deadline.put_off():
-            signal.setitimer(signal.ITIMER_REAL, self._deadline.until_end())
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, self._deadline.until_end()))
             return
         why = self._deadline.overdue()
         self.off()
@@ -149,6 +149,7 @@ class Exit:
         deadline.extended = wind
         wind()
         with suppress(RuntimeError, OSError):  # no more threads or descriptors: the signal has to do
+            deadline.account.stand_by(0)  # for the moments until the thread does
             start_new_thread(watch, ())
             start_new_thread(self._listen, (_numbers_of_signals(),))
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from binascii import crc32
 from contextlib import suppress
 
 from stallwatch.deadline import Deadline
+from stallwatch.frame import places
 from stallwatch.memory import Memory
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.thresholds import Range
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from stallwatch.verdict import Report
 
 
+_STARVED = "starved"  # how the names of their files begin
+_NOT_OF_A_SERVICE = {"password", "verbose", "output", "color", "state_dir"}  # of options
 _OVERLOADED = 3  # runs of a check in a row without its time: that is no accident
 _PATIENCE = 0.05  # seconds for another run that counts them
 _LOAD = "look at the load of this host, or raise --timeout"
@@ -39,6 +44,7 @@ class Run:
         self.found: list[Finding] = []
         self._so_far: list[Finding] = []
         self._all_but = ""
+        self._is_over = False
         self.problems: list[ProbeError] = []  # with the memory: UNKNOWN whatever --unreachable is
         self.report: Report | None = None  # once there is one
         self.target = ""  # whom it asks, as host:port or a path; "": this host
@@ -109,12 +115,19 @@ class Run:
         """
         from stallwatch.findings import Fault, ProbeError, State
 
+        if self._is_over:  # the alarm has come while this was reported
+            return
+        self._is_over = True
         if self._all_but:
             self.cut_short(Fault(State.OK, f"{self._all_but} was cut short: {why}"))
         elif self.deadline.waits_in_vain():
             self.cut_short(Fault(self.unreachable, why))
+        elif self.deadline.account.starved():
+            self.cut_short(self._overloaded(why))
+            return
         else:
-            self.cut_short(self._overloaded(why) if self.deadline.account.starved() else ProbeError(why))
+            self.cut_short(ProbeError(why))
+        self.had_time()
 
     @property
     def unreachable(self) -> State:
@@ -139,14 +152,23 @@ class Run:
 
     def had_time(self) -> None:
         """Note that the run had its time: a later one that has not is the first."""
-        if not getattr(self._options, "no_state", True):
-            from stallwatch.frame.state import forget
+        if getattr(self._options, "no_state", True):
+            return
+        for place in places.candidates(self._options.state_dir):
+            with suppress(OSError):
+                if any(name.startswith(_STARVED) and name.endswith(".json") for name in os.listdir(place)):
+                    from stallwatch.frame.state import forget
 
-            forget(self._starved, self._options.state_dir)
+                    forget(self._starved, place)
 
     @property
     def _starved(self) -> dict[str, Any]:
-        return {"name": "starved", "check": self._name, "target": self.target}
+        """Identify runs of the same service: by its options, of which nothing can be read there."""
+        plain = (str, int, float, list, type(None))
+        said = [(name, value) for name, value in vars(self._options).items() if isinstance(value, plain)]
+        services = sorted(repr(one) for one in said if one[0] not in _NOT_OF_A_SERVICE)
+        options = crc32("".join(services).encode("utf-8", "replace"))
+        return {"name": _STARVED, "check": self._name, "options": options}
 
     def end(self) -> None:
         """End what is under way, and let go of errors: each has the frames that it came through."""
@@ -180,7 +202,8 @@ class Run:
         Without ``problem`` it can be kept, or is not to be: with --no-state each log-in is the first.
         Raises ProbeError if another run has hold of it for longer than ``wait`` seconds.
         """
-        return self._memory({**account, "name": "mysql_server"}, Deadline(wait), [], unchanged=False)
+        identity = {**account, "name": "mysql_server"}
+        return self._memory(identity, self.deadline.part(wait), [], unchanged=False)
 
     def _memory(
         self, identity: dict[str, Any], deadline: Deadline, problems: list[ProbeError], *, unchanged: bool

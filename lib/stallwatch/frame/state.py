@@ -9,7 +9,9 @@ import os
 from contextlib import contextmanager, suppress
 
 from stallwatch.accounts import user_name
+from stallwatch.deadline import Deadline
 from stallwatch.findings import ProbeError
+from stallwatch.frame import places
 from stallwatch.memory import Memory
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.startup.hashing import hashlib
@@ -19,13 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from stallwatch.deadline import Deadline
 
 LARGEST = 8 << 20  # bytes
 _MOST = 40 << 20  # bytes of memory for what is in it; what is known of 60 000 files takes 28 MiB
 _COSTS = {b",": 64, b":": 64, b"[": 88, b"{": 240}  # bytes of memory of what each of these begins, at most
 _LONG = 40  # digits, from which a whole number is read as a float; 64 bits have 20
-SHARED_PLACE = "/var/lib/stallwatch"
 _OWN_PLACE = "give this user a directory of its own with --state-dir"
 _SAFELY = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # O_NONBLOCK: a FIFO must not hold us up
 
@@ -87,30 +87,24 @@ def memory(
 
 
 def forget(identity: dict[str, Any], directory: str | None) -> None:
-    """Remove what is kept of an ``identity``; where nothing is, that costs next to nothing."""
-    stem = _stem(identity)
-    for place in _places(directory):
-        if os.path.exists(f"{place}/{stem}.json"):
-            with suppress(_UnusableError, OSError):
-                folder = _opened(place)
-                try:
-                    os.unlink(f"{stem}.json", dir_fd=folder)
-                finally:
-                    os.close(folder)
-
-
-def _stem(identity: dict[str, Any]) -> str:
-    """Return how the names of its files begin."""
-    canonical = json.dumps(identity, sort_keys=True)
-    return f"{identity['name']}-{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
+    """Remove what is kept of an ``identity``, if anything is."""
+    with suppress(_UnusableError):
+        store = _Store(identity, directory, Deadline(0))
+        try:
+            if store.locked:
+                with suppress(OSError):
+                    os.unlink(f"{store.stem}.json", dir_fd=store.folder)
+        finally:
+            store.close()
 
 
 class _Store:
     """The files of one identity, all reached through the descriptor of a directory that was looked at."""
 
     def __init__(self, identity: dict[str, Any], directory: str | None, deadline: Deadline) -> None:
-        self.identity = json.loads(json.dumps(identity))  # tuples have become lists, as in the file
-        self.stem = _stem(identity)
+        canonical = json.dumps(identity, sort_keys=True)
+        self.identity = json.loads(canonical)  # tuples have become lists, as in the file
+        self.stem = f"{identity['name']}-{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
         self.place, self.folder = _open_folder(directory)
         self.path = f"{self.place}/{self.stem}.json"
         self.lock: int | None = None
@@ -227,47 +221,37 @@ def _memory(octets: bytes) -> int:
     return letters * len(octets) + sum(octets.count(sign) * size for sign, size in _COSTS.items())
 
 
-def _places(directory: str | None) -> list[str]:
-    """Return the places that may be used, the best first."""
-    # systemd separates several state directories of one unit by colons (systemd.exec, StateDirectory=).
-    if chosen := directory or os.environ.get("STATE_DIRECTORY", "").partition(":")[0]:
-        return [chosen]
-    places = [f"{SHARED_PLACE}/{user_name(os.geteuid())}", os.path.expanduser("~/.local/state/stallwatch")]
-    # A user without HOME and without an entry in the password file has only the first.
-    return [place for place in places if not place.startswith("~")]
-
-
 def _open_folder(directory: str | None) -> tuple[str, int]:
     """Open the first place that is there or can be made: its path and a descriptor."""
-    places = _places(directory)
+    chosen = places.candidates(directory)
     refused = []
-    for place in places:
+    for place in chosen:
         try:
             _make(place)
         except OSError as error:
             refused.append(error)
             continue
         return place, _opened(place)
-    if os.path.dirname(places[0]) != SHARED_PLACE:
-        raise _UnusableError(f"{places[0]} cannot be made: {refused[0].strerror}")
-    raise _no_place(places, refused)
+    if os.path.dirname(chosen[0]) != places.SHARED_PLACE:
+        raise _UnusableError(f"{chosen[0]} cannot be made: {refused[0].strerror}")
+    raise _no_place(chosen, refused)
 
 
 def _make(place: str) -> None:
     """Make it for us alone; root makes the place of all users so that each can reach what is theirs in it."""
-    if os.path.dirname(place) == SHARED_PLACE:
+    if os.path.dirname(place) == places.SHARED_PLACE:
         with suppress(FileExistsError, FileNotFoundError):
-            os.mkdir(SHARED_PLACE)
-            os.chmod(SHARED_PLACE, 0o755)  # noqa: S103 - whatever umask we have
+            os.mkdir(places.SHARED_PLACE)
+            os.chmod(places.SHARED_PLACE, 0o755)  # noqa: S103 - whatever umask we have
     os.makedirs(place, 0o700, exist_ok=True)
 
 
-def _no_place(places: list[str], refused: list[OSError]) -> _UnusableError:
+def _no_place(tried: list[str], refused: list[OSError]) -> _UnusableError:
     """Return what is wrong with the place that is meant, then with the home, and what root can do."""
     user = user_name(os.geteuid())
-    told = [f"{place} cannot be made: {error.strerror}" for place, error in zip(places, refused, strict=True)]
-    cure = f"install -d -o {user} -m 700 {places[0]}"
-    if closed := _closed(places[0]):
+    told = [f"{place} cannot be made: {error.strerror}" for place, error in zip(tried, refused, strict=True)]
+    cure = f"install -d -o {user} -m 700 {tried[0]}"
+    if closed := _closed(tried[0]):
         told[0], cure = f"{closed} is closed to {user}", f"chmod 755 {closed}"
     return _UnusableError(", and ".join(told), f"run as root: {cure}, or give --state-dir")
 

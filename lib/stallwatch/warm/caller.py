@@ -32,10 +32,11 @@ class Caller:
     def look(self) -> None:
         """See whether the request is whole. Raises ValueError if there is none, OSError if nobody is left."""
         try:
+            # Its size first: what comes meanwhile is looked at the next time.
+            (size,) = _SIZE.unpack(ioctl(self.connection, FIONREAD, bytes(_SIZE.size)))
             seen = self.connection.recv_into(_head, len(_head), socket.MSG_PEEK)
             if self.plugin or not seen:
                 raise ValueError("the caller has left, or goes on after its request")
-            (size,) = _SIZE.unpack(ioctl(self.connection, FIONREAD, bytes(_SIZE.size)))
             self.plugin = protocol.plugin(_head, seen, size)
         except BlockingIOError:
             return

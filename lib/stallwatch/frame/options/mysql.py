@@ -115,7 +115,8 @@ def connect(target: Target, run: Run, deadline: Deadline | None = None) -> Serve
 
 def connect_besides(target: Target, run: Run) -> Server:
     """Log in at another server than the one that is judged, whose verdict must not be lost to that."""
-    from stallwatch.sources.mysql.errors import LITTLE_TIME, NoAnswerError
+    from stallwatch.deadline import LITTLE_TIME
+    from stallwatch.sources.mysql.errors import NoAnswerError
 
     share = min(_PATIENCE, run.deadline.left() / 2)
     if share < LITTLE_TIME:

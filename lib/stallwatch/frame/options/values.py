@@ -22,10 +22,10 @@ def port(text: str) -> int:
 
 def host(text: str) -> str:
     """Read the name or address of a host, for an option. What is a URL is not repeated in whole."""
-    if found := re.fullmatch(r"([^:@/]+|\[.+\]):(\d+)", text):
-        raise NotUnderstoodError(f'"{text}" has a port: use -H {found[1]} -P {found[2]}')
     if "@" in text or "/" in text:
         raise NotUnderstoodError("write the host's name or address alone, without user, password and path")
+    if found := re.fullmatch(r"([^:]+|\[.+\]):(\d+)", text):
+        raise NotUnderstoodError(f'"{text}" has a port: use -H {found[1]} -P {found[2]}')
     return text
 
 

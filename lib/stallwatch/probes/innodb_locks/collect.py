@@ -161,7 +161,7 @@ class Collector:
             waiting, for_rows, unknown = self._for_rows(waiting, groups[:MOST_ROWS])
             if not unknown or self.asking.failed:
                 break
-            time.sleep(_CACHED)
+            self.asking.server.deadline.rest(_CACHED)
             try:
                 waiting = waiting._replace(transactions=self.transactions())
             except ProbeError:  # what is known already is worth more

@@ -80,7 +80,8 @@ class Runs:
                 if not goes_on:
                     return
         finally:
-            self._leave()
+            if not (self._session and self._session.runs_since):  # or else the farewell ends what runs
+                self._leave()
 
     def log_in_again(self) -> None:
         """See how long that takes a second time, if there is time."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from stallwatch import units, withheld
+from stallwatch.deadline import LITTLE_TIME
 from stallwatch.findings import ProbeError
 from stallwatch.probes.mysql.asking import meant
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError
-from stallwatch.sources.mysql.errors import LITTLE_TIME
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -85,12 +85,12 @@ def ask(source: Server, replica: Server, channel: Channel, channels: Sequence[Ch
     return found._replace(where=source.where, clock_ahead=clock_ahead)
 
 
-def _settled(missing: Left, again: Callable[[Left], Left]) -> Left:
+def _settled(source: Server, missing: Left, again: Callable[[Left], Left]) -> Left:
     """Ask ``again`` what is left of what is missing, as long as anything is, for a moment."""
     for _ in range(_TIMES):
         if not missing:
             break
-        time.sleep(_PAUSE)
+        source.deadline.rest(_PAUSE)
         missing = again(missing)
     return missing
 
@@ -119,7 +119,8 @@ def _compare_sets(source: Server, replica: Server, channel: Channel, *, several:
     there, begun = _executed(source), time.monotonic()
     if not there:
         return _compare_logs(source, replica, channel)
-    missing = _settled(gtid.subtract(there, here), lambda left: gtid.subtract(left, _executed(replica)))
+    at_first = gtid.subtract(there, here)
+    missing = _settled(source, at_first, lambda left: gtid.subtract(left, _executed(replica)))
     errant = gtid.subtract(here, there)
     if several:  # what came from other sources is no error
         own = identity(replica).uuid
@@ -158,7 +159,7 @@ def _compare_positions(source: Server, replica: Server, channel: Channel, *, sev
         applied = gtid.within(_positions(replica).applied, shared)
         return left if several and there.unknown(applied) else gtid.ahead(shared, applied)
 
-    missing = _settled(gtid.ahead(shared, here.applied), lag_of)
+    missing = _settled(source, gtid.ahead(shared, here.applied), lag_of)
     received = gtid.position(channel.received_gtids)
     untold = here.applied and not received  # as where the channel does not use GTIDs
     count = sum(sequence for _, sequence in shared.values())
@@ -243,7 +244,7 @@ def _compare_logs(source: Server, replica: Server, channel: Channel) -> Source:
         now = next((one for one in channels(replica) if one.name == channel.name), then)
         return now if now and _is_behind(now.applied, end, size) else None
 
-    behind = _settled(channel if _is_behind(channel.applied, end, size) else None, still_behind)
+    behind = _settled(source, channel if _is_behind(channel.applied, end, size) else None, still_behind)
     applied = behind.applied if behind else end
     return Source(
         missing=None if behind else 0,

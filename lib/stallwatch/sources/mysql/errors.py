@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from stallwatch.findings import ProbeError
 
-LITTLE_TIME = 0.5  # seconds: of a server that is given no more it is not said that it does not answer
-
 
 class MysqlError(ProbeError):
     """Something could not be had from the server; ``number`` is MySQL's own of the error, 0: it has none.

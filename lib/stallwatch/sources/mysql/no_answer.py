@@ -114,6 +114,11 @@ def _denied(asked: Asked, number: int, said: str, quoted: str) -> DeniedError:
     account = f"'{user}'@'{host}'"
     if not grant:
         return DeniedError(f"{asked.where} reports: {quoted}: asked {asked.shortly}", "", number)
+    if not user:  # what is granted to it, all who log in by any name have
+        return DeniedError(
+            f"{asked.where} denied {asked.shortly} to the anonymous account {account}, as which it let us in",
+            f"create an account for {asked.user}: contrib/mysql/grants.sql", number,
+        )  # fmt: skip
     privilege, _, on = grant.partition(" on ")
     return DeniedError(
         f"{asked.where} denied {asked.shortly} to the user {asked.user}, who needs {grant}",

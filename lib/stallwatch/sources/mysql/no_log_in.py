@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from stallwatch import withheld
+from stallwatch.deadline import LITTLE_TIME
 from stallwatch.sources import tcp
 from stallwatch.sources.mysql.connection import TooMuchError
-from stallwatch.sources.mysql.errors import LITTLE_TIME, UnreachableError
+from stallwatch.sources.mysql.errors import UnreachableError
 from stallwatch.sources.mysql.facts import Facts
 from stallwatch.sources.mysql.log_in import CONNECTING, GREETING, NoTlsError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -192,7 +193,7 @@ def _not_let_in(case: _Case) -> UnreachableError | None:
         elif case.connection.password and case.target.server_key and not case.connection.ssl:
             how = "check the password and --server-public-key-path, an account with REQUIRE SSL takes TLS"
         elif case.connection.password and not case.connection.ssl:
-            how += " An account with REQUIRE SSL takes TLS"
+            how += ", an account with REQUIRE SSL takes TLS"
         return UnreachableError(f"{case.where} denied access to the user {user}{without}", how, number)
     if number in REFUSALS:
         what, advice = (text.format(user=case.user) for text in REFUSALS[number])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
+from stallwatch.deadline import TimeUpError
 from stallwatch.line import shorten
 from stallwatch.sources.mysql import no_answer, no_log_in, rows
 from stallwatch.sources.mysql.connection import Connection
@@ -82,6 +83,9 @@ class Server:
         connection = Connection(self._target, deadline, self._known, deadline.keep, prove=prove)
         try:
             connection.open_up()
+        except TimeUpError:
+            self._must_not_be_stopped(connection)
+            raise
         except Exception as failure:  # noqa: BLE001 - PyMySQL raises whatever nonsense leads it to
             if not prove and connection.can_prove_itself(Facts(failure).tls):
                 return None
@@ -89,6 +93,12 @@ class Server:
             seconds = whole if spent > whole / 2 else round(spent, 1)
             raise no_log_in.reason(failure, connection, self._target, seconds) from None
         return connection
+
+    def _must_not_be_stopped(self, connection: Connection) -> None:
+        """Raise UnreachableError if its process shows why it is silent, however little time it had."""
+        connection.watch()
+        if why := connection.why_late():
+            raise UnreachableError(f"{why.what} ({self.where} has not answered)", why.advice) from None
 
     def _introduce_itself(self) -> None:
         """Learn whose MySQL it is, who we are there, and whether it runs here."""
@@ -173,6 +183,9 @@ class Server:
         self.deadline.doing = f"waiting for {self.where}: asked {shorten(sql, 80)}"
         try:
             yield told
+        except TimeUpError:
+            self._must_not_be_stopped(self._connection)
+            raise
         except Exception as failure:  # noqa: BLE001 - PyMySQL raises whatever nonsense leads it to
             raise self._explained(failure, sql, clock() - begun) from None
         finally:

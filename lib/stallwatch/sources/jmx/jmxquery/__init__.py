@@ -76,10 +76,13 @@ class Client:
 
     def _must_be_server(self, host: str, port: int) -> None:
         """See that no other user's program gets it, as far as that can be known before Java connects."""
-        from stallwatch.sources.jmx.wire import Wire
+        from stallwatch.sources.jmx.wire import LostError, SilentError, Wire
 
-        with closing(Wire(host, port, self._deadline)) as wire:
-            wire.must_be_server()
+        try:
+            with closing(Wire(host, port, self._deadline)) as wire:
+                wire.must_be_server()
+        except (LostError, SilentError):
+            raise UnreachableError(f"{self.where} closed the connection of its RMI port {port}") from None
 
     def __enter__(self) -> Self:
         return self
