@@ -138,7 +138,7 @@ class Account:
         return not self.lost() and (most_of_it or self.silent >= min(LITTLE_TIME, _MUCH * self.seconds))
 
     def _enough(self) -> float:
-        return max(self.silent, _MUCH * self.seconds)
+        return max(self.silent, _MUCH * self.seconds, 2 * TICK)
 
     def _waited_for_processor(self) -> float:
         return _queued(self._thread) - self._queued

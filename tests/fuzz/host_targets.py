@@ -18,8 +18,8 @@ HOST_FILES = ("uptime", "loadavg", "stat", "diskstats", "meminfo", "vmstat", "ne
 PROCESS_FILES = ("stat", "status", "limits", "net/tcp", "cmdline", "task/4711/stat", "comm", "statm")
 ONE = {
     "pid": 4711, "name": "mysqld", "state": "S", "parent": 1, "minor": 106134, "major": 4, "user": 111,
-    "system": 148, "threads": 1, "started": 900_000, "uid": 0, "slots": 64, "pids": "4711", "resident": 93272,
-    "swapped": 0, "tracer": 0, "limit": "20000",
+    "system": 148, "threads": 1, "started": 900_000, "uid": 0, "real_uid": 0, "slots": 64, "pids": "4711",
+    "resident": 93272, "swapped": 0, "tracer": 0, "limit": "20000",
 }  # fmt: skip
 
 

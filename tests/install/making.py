@@ -4,14 +4,16 @@ import os
 import subprocess
 from pathlib import Path
 
+OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")  # it says where it is, where another make runs it
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def make(target, *places, tree=ROOT, becoming=(), **environment):
     """Run it; its output and errors are text. ``becoming`` are settings of subprocess.run(): as whom."""
+    own = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
     return subprocess.run(
         ["make", target, *places], cwd=tree, capture_output=True, text=True, check=False,
-        env={**os.environ, **environment}, **dict(becoming),
+        env={**own, **environment}, **dict(becoming),
     )  # fmt: skip
 
 

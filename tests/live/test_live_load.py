@@ -56,7 +56,7 @@ ask = Server.rows
 def rows(self, sql, *arguments, **how):
     if sql.startswith(("SELECT @@version,", "SET NAMES")):
         return ask(self, sql, *arguments, **how)
-    self._deadline.extend(1 - self._deadline.until_end())
+    self.deadline.extend(1 - self.deadline.until_end())
     time.sleep(600)
 Server.rows = rows
 sys.argv[0] = sys.argv.pop(1)

@@ -7,6 +7,7 @@ import plugin_command
 import pytest
 from plugin_command import Said
 from sql_node import MONITOR
+from stallwatch.deadline import Deadline
 from stallwatch.sources import ndb_mgm
 
 OK, WARNING, CRITICAL, UNKNOWN = range(4)
@@ -69,7 +70,7 @@ def test_all_is_well(ndb, check):
 
 
 def test_what_the_management_server_says_is_understood(ndb):
-    assert ndb_mgm.data_nodes("127.0.0.1", ndb.port, 10.0) == {3: ("STARTED", 0), 4: ("STARTED", 0)}
+    assert ndb_mgm.data_nodes("127.0.0.1", ndb.port, Deadline(10)) == {3: ("STARTED", 0), 4: ("STARTED", 0)}
 
 
 @pytest.mark.slow("a data node stops and starts")

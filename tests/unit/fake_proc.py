@@ -92,7 +92,7 @@ class FakeProc:
         (place / "net").mkdir(parents=True, exist_ok=True)
         told = one | {
             "pids": one["pids"] or one["pid"],
-            "real_uid": one["real_uid"] or one["uid"],
+            "real_uid": one.get("real_uid") or one["uid"],
             "threads": one["threads"] or max(1, len(one["threads_of"])),
             "user": int(one["user"] * TICKS),
             "system": int(one["system"] * TICKS),

@@ -7,6 +7,7 @@ import json
 import math
 import os
 from contextlib import contextmanager, suppress
+from stat import S_ISREG
 
 from stallwatch.accounts import user_name
 from stallwatch.deadline import Deadline
@@ -139,7 +140,9 @@ class _Store:
             descriptor = self._open(f"{self.stem}.json", os.O_RDONLY)
             with open(descriptor, "rb") as file:
                 _must_be_ours(descriptor, self.path)
-                octets = file.read(min(os.fstat(descriptor).st_size, LARGEST) + 1)  # room for no more is made
+                about = os.fstat(descriptor)
+                size = min(about.st_size, LARGEST) if S_ISREG(about.st_mode) else LARGEST
+                octets = file.read(size + 1)  # room for no more is made
         except FileNotFoundError:
             return {}
         except OSError as error:

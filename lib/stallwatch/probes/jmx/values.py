@@ -10,7 +10,7 @@ from stallwatch.findings import ProbeError
 from stallwatch.line import shorten
 from stallwatch.probes.jmx.model import AbsentError
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import NotUnderstoodError, whole
+from stallwatch.units import NotUnderstoodError, is_number, whole
 from stallwatch.units import number as read_number
 from stallwatch.words import plural
 
@@ -43,7 +43,7 @@ def number(value: Value, subject: str) -> float:
         raise _in_parts(value, subject)
     if value is None:
         raise AbsentError(f"{subject} is null")
-    if not math.isfinite(value):
+    if not is_number(value):
         raise AbsentError(f"{subject} is {_java(value)}, which is not a number")
     return value
 
@@ -88,7 +88,7 @@ def _in_parts(value: dict[str, Value], subject: str) -> ProbeError:
 
 
 def _java(value: float) -> str:
-    return "NaN" if math.isnan(value) else f"{'-' * (value < 0)}Infinity"
+    return "NaN" if isinstance(value, float) and math.isnan(value) else f"{'-' * (value < 0)}Infinity"
 
 
 def steps(text: str) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from importlib.util import find_spec
 
 from stallwatch.sources.jmx.errors import (
     JmxError,
+    NoConnectionError,
     NoSuchAttributeError,
     NoSuchBeanError,
     UnreachableError,
@@ -81,6 +82,8 @@ class Client:
         try:
             with closing(Wire(host, port, self._deadline)) as wire:
                 wire.must_be_server()
+        except NoConnectionError:
+            return  # Java gets none either, and says why
         except (LostError, SilentError):
             raise UnreachableError(f"{self.where} closed the connection of its RMI port {port}") from None
 
