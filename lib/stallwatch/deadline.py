@@ -1,4 +1,4 @@
-"""The time that one run may take, and whose time it was: that of whoever was asked, or our own."""
+"""The time that one run may take, and whose time it was: that of the server, or our own."""
 
 from __future__ import annotations
 
