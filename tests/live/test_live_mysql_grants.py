@@ -95,7 +95,7 @@ def test_the_recommended_line_refuses_whoever_comes_without_tls(own_server, kind
         assert query(server, tmp_path).status == 0
         bare = query(server, tmp_path, "--ssl-mode=DISABLED")
         assert "denied access to the user by_file" in bare.text
-        assert "An account with REQUIRE SSL takes TLS" in bare.output
+        assert "an account with REQUIRE SSL takes TLS" in bare.output
         over_socket = query(server, tmp_path, over=server.socket)
         assert "denied access to the user by_file" in over_socket.text
         assert "REQUIRE SSL refuses sockets" in over_socket.output

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _STARVED = "starved"  # how the names of their files begin
-_NOT_OF_A_SERVICE = {"password", "verbose", "output", "color", "state_dir"}  # of options
+_NOT_OF_A_SERVICE = {"password", "timeout", "verbose", "output", "color", "state_dir"}  # of options
 _OVERLOADED = 3  # runs of a check in a row without its time: that is no accident
 _PATIENCE = 0.05  # seconds for another run that counts them
 _LOAD = "look at the load of this host, or raise --timeout"
@@ -45,6 +45,7 @@ class Run:
         self._so_far: list[Finding] = []
         self._all_but = ""
         self._is_over = False
+        self._starved = {"name": _STARVED, "check": name, "options": _service(options)}  # before they change
         self.problems: list[ProbeError] = []  # with the memory: UNKNOWN whatever --unreachable is
         self.report: Report | None = None  # once there is one
         self.target = ""  # whom it asks, as host:port or a path; "": this host
@@ -161,15 +162,6 @@ class Run:
 
                     forget(self._starved, place)
 
-    @property
-    def _starved(self) -> dict[str, Any]:
-        """Identify runs of the same service: by its options, of which nothing can be read there."""
-        plain = (str, int, float, list, type(None))
-        said = [(name, value) for name, value in vars(self._options).items() if isinstance(value, plain)]
-        services = sorted(repr(one) for one in said if one[0] not in _NOT_OF_A_SERVICE)
-        options = crc32("".join(services).encode("utf-8", "replace"))
-        return {"name": _STARVED, "check": self._name, "options": options}
-
     def end(self) -> None:
         """End what is under way, and let go of errors: each has the frames that it came through."""
         self.deadline.end()
@@ -215,3 +207,11 @@ class Run:
         from stallwatch.frame.state import memory
 
         return memory(identity, self._options.state_dir, deadline, problems, unchanged=unchanged)
+
+
+def _service(options: Namespace) -> int:
+    """Distinguish runs of one service from those of others by its options, which cannot be read off it."""
+    plain = (str, int, float, list, type(None))
+    said = {name: value for name, value in vars(options).items() if isinstance(value, plain)}
+    words = sorted(repr(one) for one in said.items() if one[0] not in _NOT_OF_A_SERVICE)
+    return crc32("".join(words).encode("utf-8", "replace"))

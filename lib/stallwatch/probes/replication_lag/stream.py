@@ -58,7 +58,7 @@ def watch(server: Server, one: ChannelSnapshot) -> Stream | None:
         return Stream(is_full=bool(in_hand) or late, in_hand=in_hand, came_late=late)
     looks = [one.channel]
     for _ in range(_LOOKS):
-        server.deadline.rest(_PAUSE)
+        time.sleep(_PAUSE)
         looks += _named(one.channel.name, queries.channels(server))
     first, last = looks[0].received, looks[-1].received
     moves = last != (one.before.contact.received if one.before else first) or last != first

@@ -83,7 +83,7 @@ class Client:
             with closing(Wire(host, port, self._deadline)) as wire:
                 wire.must_be_server()
         except NoConnectionError:
-            return  # Java gets none either, and says why
+            return  # Java gets none either, and shows why
         except (LostError, SilentError):
             raise UnreachableError(f"{self.where} closed the connection of its RMI port {port}") from None
 
