@@ -14,9 +14,10 @@ import psutil
 import pytest
 from clock import soon
 from stallwatch import units, withheld
-from stallwatch.deadline import Children, TimeUpError
+from stallwatch.deadline import Account, Children, TimeUpError
 from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.frame.check import Check
+from stallwatch.frame.run import Run
 from stallwatch.line import shorten
 from stallwatch.withheld import WITHHELD
 
@@ -1393,3 +1394,17 @@ def test_ctrl_c_is_not_of_the_run(check):
 
     with pytest.raises(KeyboardInterrupt):
         check.run(findings, [])
+
+
+def test_a_run_whose_report_the_alarm_interrupts_has_the_reason_for_its_end(check, monkeypatch):
+    def interrupted(_):
+        raise TimeUpError("the alarm")
+
+    def findings(_options, _run):
+        yield Fault(State.OK, "fine")
+        raise TimeUpError("no time")
+
+    monkeypatch.setattr(Account, "starved", lambda _: 1.0)
+    monkeypatch.setattr(Run, "_starved_runs", interrupted)
+    status, text = check.run(findings, [])
+    assert (status, text.count("no time")) == (3, 1)

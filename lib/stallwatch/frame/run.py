@@ -118,17 +118,21 @@ class Run:
 
         if self._is_over:  # the alarm has come while this was reported
             return
-        self._is_over = True
+        starved = False
         if self._all_but:
-            self.cut_short(Fault(State.OK, f"{self._all_but} was cut short: {why}"))
+            end: Finding = Fault(State.OK, f"{self._all_but} was cut short: {why}")
         elif self.deadline.waits_in_vain():
-            self.cut_short(Fault(self.unreachable, why))
-        elif self.deadline.account.starved():
-            self.cut_short(self._overloaded(why))
-            return
+            end = Fault(self.unreachable, why)
         else:
-            self.cut_short(ProbeError(why))
-        self.had_time()
+            starved = self.deadline.account.starved() > 0
+            end = ProbeError(why, _LOAD if starved else "")
+        self.cut_short(end)
+        self._is_over = True  # not before: an alarm must never find a run without the reason for its end
+        if not starved:
+            self.had_time()
+        elif (runs := self._starved_runs()) >= _OVERLOADED:
+            what = f"this monitoring host is overloaded, {runs} runs in a row had too little time"
+            self.found[-1] = Fault(State.WARNING, what, why, _LOAD)
 
     @property
     def unreachable(self) -> State:
@@ -137,19 +141,15 @@ class Run:
 
         return State[self._options.unreachable.upper()]
 
-    def _overloaded(self, why: str) -> Finding:
-        """Report that the run had no time; a WARNING, if that happened to the same check several times."""
-        from stallwatch.findings import Fault, ProbeError, State
+    def _starved_runs(self) -> int:
+        """Count this run, which had no time, and return how many of them there were in a row."""
+        from stallwatch.findings import ProbeError
 
-        runs = 1
-        deadline = Deadline(_PATIENCE)
+        runs, deadline = 1, Deadline(_PATIENCE)
         with suppress(ProbeError), self._memory(self._starved, deadline, [], unchanged=False) as kept:
             before = kept.get("runs")
             runs = kept["runs"] = runs + (before if type(before) is int else 0)
-        if runs < _OVERLOADED:
-            return ProbeError(why, _LOAD)
-        what = f"this monitoring host is overloaded, {runs} runs in a row had too little time"
-        return Fault(State.WARNING, what, why, _LOAD)
+        return runs
 
     def had_time(self) -> None:
         """Note that the run had its time: a later one that has not is the first."""
