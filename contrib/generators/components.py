@@ -49,7 +49,7 @@ frame |  | the run of a plugin: its own options, deadline, exit status, state fi
 report |  | which state each finding has, and how an engine, a program or a person reads output
     verdict render render.*
 findings |  | what a probe found: a quantity, a fault, an error, a table
-    findings table declared
+    findings table declared causes
 sources | mysql | log-in, TLS, option files, protocol and errors of MySQL and MariaDB
     sources.mysql sources.mysql.*
 sources | ndb_mgm | status of data nodes from the management server

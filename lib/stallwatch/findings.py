@@ -8,6 +8,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.startup.nagiosplugin import Critical, Ok, Unknown, Warn
 
 if TYPE_CHECKING:
+    from stallwatch.causes import Cause
     from stallwatch.table import Table
 
 
@@ -68,6 +69,7 @@ class Reading(NamedTuple):
     state: State = State.OK  # how bad a known one is at least, whatever the thresholds are
     line: Line | None = None  # None: no limit, no further lines, and no cause while it is OK
     most: float | None = None  # the highest value that it can have: in the perfdata with 0 as the lowest
+    cause: Cause | None = None  # of which ``why`` and ``advice`` are the words
 
 
 class Fault(NamedTuple):
@@ -78,6 +80,7 @@ class Fault(NamedTuple):
     why: str = ""
     advice: str = ""
     line: Line | None = None  # None: no limit, no further lines, and no cause while it is OK
+    cause: Cause | None = None  # of which ``why`` and ``advice`` are the words
 
 
 class ProbeError(Exception):

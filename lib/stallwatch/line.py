@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import re
 
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
 LINE = 1023  # bytes: what check_nrpe -2 lets through
 CUT = "..."  # for what is missing
 _LONGEST = 1 << 16  # letters: more than is ever shown of one sentence
@@ -34,6 +40,33 @@ def shorten(text: str, room: int) -> str:
     if len(octets) <= room:
         return text
     return octets[: max(room - 3, 0)].decode(errors="ignore").rstrip() + CUT
+
+
+class Forms(str):
+    """A text, and shorter ones that mean the same, from which the status line chooses what fits.
+
+    It is the longest one, as any other text.
+    """
+
+    __slots__ = ("shorter",)
+
+    shorter: tuple[str, ...]
+
+    def __new__(cls, longest: str, *shorter: str) -> Self:
+        """Make it of its forms, the longest first."""
+        made = super().__new__(cls, longest)
+        made.shorter = shorter
+        return made
+
+
+def forms(text: str) -> tuple[str, ...]:
+    """Return all forms of a text, the longest first."""
+    return (text, *text.shorter) if isinstance(text, Forms) else (text,)
+
+
+def in_all_forms(text: str, change: Callable[[str], str]) -> str:
+    """Return the text with every form of it changed."""
+    return Forms(*map(change, forms(text))) if isinstance(text, Forms) else change(text)
 
 
 def status(name: str, state: str, text: str) -> str:

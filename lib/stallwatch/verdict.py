@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
-from stallwatch.line import clean, label
+from stallwatch.line import Forms, clean, forms, in_all_forms, label
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.startup.nagiosplugin import Critical, Ok, Unknown, Warn
 from stallwatch.startup.nagiosplugin_context import Context as NagiosContext
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+    from stallwatch.causes import Cause
     from stallwatch.findings import Finding, Line
     from stallwatch.table import Table
     from stallwatch.thresholds import Range
@@ -78,6 +79,8 @@ class Verdict(NamedTuple):
     fits: bool = True  # whether the status line has no more of cause and next step than a text message can
     more: tuple[str, ...] = ()  # lines below
     is_note: bool = False  # whether it is about how the check runs, not about what it looks at
+    cause: Cause | None = None
+    root: int | None = None  # the place of the verdict whose cause explains this one; None: none does
 
     @property
     def sentence(self) -> str:
@@ -129,7 +132,14 @@ class Report(NamedTuple):
         """The verdicts to be shown, worst first, equals in the order in which they were found."""
         gravest = max((one.state.gravity for one in self.verdicts if not one.in_table), default=-1)
         said = [one for one in self.verdicts if not one.in_table or one.state.gravity > gravest]
-        return sorted(said, key=lambda verdict: -verdict.state.gravity)
+        first = [one for one in said if one.root is None]
+        return sorted(first, key=lambda verdict: -verdict.state.gravity)
+
+    def consequences(self, verdict: Verdict) -> list[Verdict]:
+        """Return the verdicts that the cause of this one explains: shown below it, nowhere else."""
+        if verdict.cause is None:
+            return []
+        return [one for one in self.verdicts if one.root is not None and self.verdicts[one.root] is verdict]
 
     @property
     def state(self) -> State:
@@ -142,7 +152,22 @@ def judge(
 ) -> list[Verdict]:
     """Give every finding its state, in the order they were found. No finding at all is UNKNOWN."""
     verdicts = [_judged(finding, thresholds, say) for finding in findings]
+    if sum(one.cause is not None for one in verdicts) > 1:
+        verdicts = _as_incidents(verdicts)
     return _without_duplicates(verdicts) or [Verdict(State.UNKNOWN, "nothing was measured")]
+
+
+def _as_incidents(verdicts: list[Verdict]) -> list[Verdict]:
+    """Mark what follows from another cause, which is as bad as the worst of its consequences then."""
+    from stallwatch.causes import roots
+
+    found = roots([one.cause if one.is_wrong and not one.in_table else None for one in verdicts])
+    incidents = [one._replace(root=root) for one, root in zip(verdicts, found, strict=True)]
+    for one in incidents:
+        if one.root is not None:
+            worst = max(one.state, incidents[one.root].state, key=lambda state: state.gravity)
+            incidents[one.root] = incidents[one.root]._replace(state=worst)
+    return incidents
 
 
 def _without_duplicates(verdicts: list[Verdict]) -> list[Verdict]:
@@ -183,17 +208,17 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
     if isinstance(finding, Fault):
         line = finding.line
         what = finding.what + (line.then if line else "")
-        told = Verdict(finding.state, say(what), say(finding.why), say(finding.advice))
+        why, advice = in_all_forms(finding.why, say), in_all_forms(finding.advice, say)
+        told = Verdict(finding.state, say(what), why, advice, cause=finding.cause)
         return told._replace(has_cause=True, fits=line.fits, more=_lines(line, say)) if line else told
     reading = _only_numbers(finding)
     shown = _limits(reading, thresholds)
     line = reading.line
-    rest = f"{_broken(reading, shown)}{line.then}" if line else ""
     return Verdict(
         state=_state(reading, thresholds),
-        what=say(reading.what + rest) or say(_in_numbers(reading)),
-        why=say(reading.why),
-        advice=say(reading.advice),
+        what=_what(reading, shown, say) or say(_in_numbers(reading)),
+        why=in_all_forms(reading.why, say),
+        advice=in_all_forms(reading.advice, say),
         name=say(reading.name) or "value",  # as its label is called then
         value=reading.value,
         unit=reading.unit if reading.unit in UNITS else "",
@@ -206,7 +231,19 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         has_cause=line is not None,
         fits=line is None or line.fits,
         more=_lines(line, say) if line else (),
+        cause=reading.cause,
     )
+
+
+def _what(reading: Reading, limits: Limits, say: Callable[[str], str]) -> str:
+    """Return what is shown of it, behind it the limit that it breaks; in short without what follows that."""
+    if not reading.line:
+        return say(reading.what)
+    limit, then = _broken(reading, limits), reading.line.then
+    longest, *shorter = forms(reading.what)
+    whole = say(longest + limit + then)
+    short = [say(text + limit) for text in (*shorter, longest) if then or text is not longest]
+    return Forms(whole, *sorted({*short}, key=len, reverse=True)) if short else whole
 
 
 def _label(reading: Reading) -> str:

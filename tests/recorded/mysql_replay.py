@@ -52,7 +52,7 @@ def _said(run, home, monkeypatch):
     status, text = plugin["check"].run(plugin["findings"], [*run.options, "--state-dir", str(home)])
     for surprise in run.surprises:
         raise surprise
-    assert "internal error" not in text
+    assert "internal error" not in text, text
     return f"{text}\nexit status {status}\n"
 
 

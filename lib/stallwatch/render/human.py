@@ -58,6 +58,7 @@ def written(report: Report, screen: Screen) -> str:
     lines = [f"{report.name} is {screen.painted(report.state.name, _COLORS[report.state])}"]
     for verdict in report.ranked:
         lines += _told(verdict, screen, why=report.everything)
+        lines += (screen.wrapped(_COLUMN + "also: ", one.detail) for one in report.consequences(verdict))
     tables = [verdict.table for verdict in report.verdicts if verdict.table]
     for table in [*tables, numbers(report)] if report.everything else tables:
         lines += _blocks(table, screen) if table.rows else ()

@@ -6,12 +6,14 @@ import json
 import time
 
 from stallwatch import __version__
+from stallwatch.line import clean
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from stallwatch.causes import Cause
     from stallwatch.verdict import Report
 
 _NONE = {"name": None, "label": None, "value": None, "unit": "", "warning": None, "critical": None}
@@ -31,6 +33,8 @@ def written(report: Report) -> str:
             "what": verdict.what or "no details",
             "why": verdict.why,
             "advice": verdict.advice if verdict.is_wrong else "",
+            **({"cause": _cause(verdict.cause)} if verdict.cause and verdict.is_wrong else {}),
+            **({"explained_by": verdict.root} if verdict.root is not None else {}),
             **({"more": verdict.more} if verdict.more else {}),
             **({"table": verdict.table.by_column()} if verdict.table else {}),
         }
@@ -38,6 +42,20 @@ def written(report: Report) -> str:
     ]
     about = {"name": report.name, "target": report.target or None, "time": _utc(report.time)}
     return _object(about, report.state.name, report.ranked[0].sentence, findings, report.trace)
+
+
+def _cause(cause: Cause) -> dict[str, Any]:
+    subject = cause.subject
+    about = {"server": clean(subject.server), "thing": subject.thing.value, "id": clean(subject.id) or None}
+    started = None if subject.started is None else _utc(subject.started)
+    since = None if cause.since is None else _utc(cause.since)
+    return {
+        "kind": cause.kind.value,
+        "subject": {**about, "started": started},
+        "certainty": cause.certainty.value,
+        "evidence": cause.evidence or None,
+        "since": since,
+    }
 
 
 def unknown(name: str, text: str, trace: Sequence[str] = ()) -> str:

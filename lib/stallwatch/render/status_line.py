@@ -1,10 +1,11 @@
-"""What of a cause and a next step fits on the status line; the rest is in full on the lines below."""
+"""What fits on the status line: the rest is in full on the lines below."""
 
 from __future__ import annotations
 
 import re
+from itertools import product
 
-from stallwatch.line import CUT
+from stallwatch.line import CUT, forms
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,14 +25,39 @@ _DOMAIN = re.compile(r"(@[A-Za-z][\w-]*)\.[\w.-]*\w")  # of an account: app@web1
 
 
 def on_the_line(headline: Verdict, room: int) -> tuple[Verdict, list[str]]:
-    """Give it with a cause and a next step that fit into ``room`` letters, and lines with what was left out.
+    """Give it with texts that fit into ``room`` letters, and lines with what was left out.
+
+    Of the forms of each text the longest ones are chosen that fit together. Texts without shorter forms lose
+    clauses.
+    """
+    fitting = _in_forms(headline, room)
+    if headline.fits and len(fitting.sentence) > room:
+        fitting = _without_last_clauses(fitting, room)
+    left_out = [] if fitting.what == headline.what else [headline.what]
+    left_out += [f"cause: {headline.why}"] if fitting.why != headline.why else []
+    if fitting.advice != headline.advice and headline.is_wrong:
+        left_out.append(f"next step: {headline.advice}")
+    return fitting, left_out
+
+
+def _in_forms(headline: Verdict, room: int) -> Verdict:
+    """Choose the longest sentence that fits; if none does, the shortest."""
+    chosen = headline
+    for what, why, advice in product(*map(forms, (headline.what, headline.why, headline.advice))):
+        one = headline._replace(what=what, why=why, advice=advice)
+        length, best = len(one.sentence), len(chosen.sentence)
+        if (best < length <= room) or (length < best > room):
+            chosen = one
+    return chosen
+
+
+def _without_last_clauses(headline: Verdict, room: int) -> Verdict:
+    """Leave out clauses until it fits.
 
     First the second choice of the next step goes, then the domain of an account, then the last steps (", then
     START REPLICA"), then the last clauses of the cause; of a server's own words as many stay as fit. What
     makes a cause doubtful stays, and "check it" never loses what the check is for.
     """
-    if not headline.fits:
-        return headline, []
     cause, advice = headline.why, headline.advice
     fitting = headline
     *_, (_, last) = _shorter(cause, advice)
@@ -43,10 +69,7 @@ def on_the_line(headline: Verdict, room: int) -> tuple[Verdict, list[str]]:
         if step == last and (words := _fewer_words(short, missing)):
             fitting = headline._replace(why=words, advice=step)
             break
-    left_out = [f"cause: {cause}"] if fitting.why != cause else []
-    if fitting.advice != advice and headline.is_wrong:
-        left_out.append(f"next step: {advice}")
-    return fitting, left_out
+    return fitting
 
 
 def _shorter(cause: str, advice: str) -> Iterator[tuple[str, str]]:

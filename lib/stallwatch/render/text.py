@@ -48,7 +48,8 @@ def _below(verdict: Verdict, report: Report) -> list[str]:
     if not (report.everything or verdict.is_wrong):
         return []
     step = [f"  next step: {verdict.step_below}"] if verdict.step_below else []
-    return [*step, *(f"  {line}" for line in verdict.more)]
+    follows = [f"  also: {one.detail}" for one in report.consequences(verdict)]
+    return [*step, *follows, *(f"  {line}" for line in verdict.more)]
 
 
 def perfdata(report: Report) -> str:

@@ -7,40 +7,24 @@ that are not confirmed, a WARNING at most. The evidence is in the order of its w
 
 from __future__ import annotations
 
+from stallwatch.causes import Certainty, Kind, Rule, judged
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import say_duration, say_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
+    from stallwatch.causes import Cause, Subject
     from stallwatch.probes.ndb_redo_buffer.hosts import Busy, Heard
     from stallwatch.probes.ndb_redo_buffer.queries import Lag, Thread, Writing
     from stallwatch.probes.ndb_redo_buffer.samples import Samples, Use
 
+    Proof = Mapping[str, Any] | None  # parameters of the words; None: the rule does not apply
     Alerts = Callable[..., bool]  # whether a threshold of a quantity alerts on a value: `Run.alerts`
 
 REDO_BUFFER = "redo_buffer"  # the quantity that is judged
-DISK = "the disk is too slow"
-BURSTS = "short bursts"
-PROCESSOR = "the processor cannot keep up"
-UNDECIDED = "a small buffer or a slow disk"
-_PROBABLY = {DISK: "probably a slow disk", UNDECIDED: f"probably {UNDECIDED}"}
-
 _LAGS = 1 / 30  # of the time: 10 s in 5 min
 _A_WHILE = 60.0  # seconds: what has not happened for less than that proves nothing
-
-# The next step, and a line below.
-_ADVICE = {
-    DISK: (
-        "use a faster disk",
-        "a larger RedoBuffer will not help, different disks for redo and LCP or more data nodes will",
-    ),
-    BURSTS: ("increase RedoBuffer", "that takes a rolling restart"),
-    PROCESSOR: (
-        "add threads (NumCPUs)",
-        "also AutomaticThreadConfig or ThreadConfig (rolling restart), or more data nodes",
-    ),
-}
 
 
 class TooFull(NamedTuple):
@@ -90,124 +74,87 @@ class Evidence(NamedTuple):
     threads: Sequence[Thread] = ()  # the busiest of each kind, the busiest first
 
 
-class Diagnosis(NamedTuple):
-    """Which it is, why we think so, and what to do."""
-
-    answer: str  # one of DISK, BURSTS, PROCESSOR, UNDECIDED
-    proof: str  # in a few words; "": there is none
-    advice: str
-    more: tuple[str, ...] = ()  # lines below
-    certain: bool = True
-
-    @property
-    def cause(self) -> str:
-        """The answer, with "probably" where that is not certain."""
-        return self.answer if self.certain else _PROBABLY[self.answer]
-
-    @property
-    def why(self) -> str:
-        """The cause with its proof."""
-        return f"{self.cause}: {self.proof}" if self.proof else self.cause
+def _log_shows_lag(evidence: Evidence) -> Proof:
+    heard = evidence.heard
+    return {"heard": heard} if heard and heard.blames_disk else None
 
 
-def diagnose(evidence: Evidence) -> Diagnosis:
-    """Return which it is."""
-    for answer, proves in _RULES:
-        if proof := proves(evidence):
-            advice, below = _ADVICE[answer]
-            more = (*_in_detail(evidence), *_beside(answer, evidence), below)
-            other_disk = proves is _disk_is_busy and evidence.busy and not evidence.busy.is_only
-            certain = proves is not _rate_is_flat and not other_disk
-            return Diagnosis(answer, proof, advice, more, certain=certain)
-    how = "" if evidence.heard else ", or name the log of the node with --log"
-    more = (*_beside(UNDECIDED, evidence), f"no evidence which of the two: look while it lasts{how}")
-    return Diagnosis(UNDECIDED, "", "run iostat -kx 1 on its host", more, certain=False)
+def _redo_lags(evidence: Evidence) -> Proof:
+    return {} if evidence.right_now and evidence.right_now.seconds else None
 
 
-def _log_tells_of_disk(evidence: Evidence) -> str:
-    return evidence.heard.in_short if evidence.heard and evidence.heard.blames_disk else ""
-
-
-def _lags_now(evidence: Evidence) -> str:
-    return "redo writes lag" if evidence.right_now and evidence.right_now.seconds else ""
-
-
-def _log_tells_of_bursts(evidence: Evidence) -> str:
+def _log_shows_bursts(evidence: Evidence) -> Proof:
     """Believe the log, in which a disk that lagged would show; not of a buffer that is full right now."""
     heard = evidence.heard
-    bursts = heard and heard.blames_disk is False and not evidence.stays_full
-    return heard.in_short if heard and bursts else ""
+    return {"heard": heard} if heard and heard.blames_disk is False and not evidence.stays_full else None
 
 
-def _lagged_lately(evidence: Evidence) -> str:
+def _redo_lagged(evidence: Evidence) -> Proof:
     lately = evidence.lately
-    if not lately or lately.seconds < max(1, _LAGS * lately.of):
-        return ""
-    return f"redo lagged {say_duration(round(lately.seconds))} of {say_duration(lately.of)}"
+    return {"lag": lately} if lately and lately.seconds >= max(1, _LAGS * lately.of) else None
 
 
-def _disk_is_busy(evidence: Evidence) -> str:
-    return evidence.busy.trouble if evidence.busy else ""
+def _disk_is_busy(evidence: Evidence) -> Proof:
+    busy = evidence.busy
+    return {"busy": busy} if busy and busy.trouble and busy.is_only else None
 
 
-def _thread_is_saturated(evidence: Evidence) -> str:
+def _one_of_its_disks_is_busy(evidence: Evidence) -> Proof:
+    busy = evidence.busy
+    return {"busy": busy} if busy and busy.trouble else None
+
+
+def _writer_is_saturated(evidence: Evidence) -> Proof:
     """Find a thread that has to empty the buffer and has no time for it; others need not."""
     writer = next((one for one in evidence.threads if one.writes_redo), None)
-    if not evidence.stays_full or not writer or not writer.is_saturated:
-        return ""
-    return f"{writer.name} thread {writer.works:.0f} % busy"
+    return {"thread": writer} if evidence.stays_full and writer and writer.is_saturated else None
 
 
-def _rate_is_flat(evidence: Evidence) -> str:
+def _rate_is_flat(evidence: Evidence) -> Proof:
     """Find a buffer that stays full while it is emptied at one rate: as fast as that goes."""
     writing = evidence.writing
-    if not evidence.stays_full or not writing or not writing.is_flat:
-        return ""
-    return f"redo stays at {say_size(writing.lately)}/s"
+    return {"rate": writing.lately} if evidence.stays_full and writing and writing.is_flat else None
 
 
-def _drains(evidence: Evidence) -> str:
+def _drains(evidence: Evidence) -> Proof:
     """Find a buffer that was seen to be emptied, of a node whose redo writes are known not to lag."""
     lately = evidence.lately
     if evidence.stays_full is not False or not lately or lately.of < _A_WHILE or lately.seconds:
-        return ""
-    return f"no redo write lagged in {say_duration(lately.of)}"
+        return None
+    return {"of": lately.of}
 
 
-_RULES = (
-    (DISK, _log_tells_of_disk),
-    (DISK, _lags_now),
-    (BURSTS, _log_tells_of_bursts),
-    (DISK, _lagged_lately),
-    (DISK, _disk_is_busy),
-    (PROCESSOR, _thread_is_saturated),
-    (DISK, _rate_is_flat),
-    (BURSTS, _drains),
+# In the order of their weight. What a rule names as evidence has its words in ``messages``.
+RULES = (
+    Rule(Kind.SLOW_DISK, Certainty.CERTAIN, "log_shows_lag", _log_shows_lag),
+    Rule(Kind.SLOW_DISK, Certainty.CERTAIN, "redo_lags", _redo_lags),
+    Rule(Kind.REDO_BURSTS, Certainty.CERTAIN, "log_shows_bursts", _log_shows_bursts),
+    Rule(Kind.SLOW_DISK, Certainty.CERTAIN, "redo_lagged", _redo_lagged),
+    Rule(Kind.SLOW_DISK, Certainty.CERTAIN, "disk_is_busy", _disk_is_busy),
+    Rule(Kind.SLOW_DISK, Certainty.LIKELY, "one_of_its_disks_is_busy", _one_of_its_disks_is_busy),
+    Rule(Kind.BUSY_THREAD, Certainty.CERTAIN, "writer_is_saturated", _writer_is_saturated),
+    Rule(Kind.SLOW_DISK, Certainty.LIKELY, "rate_is_flat", _rate_is_flat),
+    Rule(Kind.REDO_BURSTS, Certainty.CERTAIN, "drains", _drains),
 )
 
 
-def _in_detail(evidence: Evidence) -> Iterator[str]:
-    """Write all evidence of the disk and the buffer, whichever of it has decided."""
-    node, heard, writing = evidence.node, evidence.heard, evidence.writing
-    if heard and heard.blames_disk is not None:
-        yield f"log of node {node}: {heard.said}"
-    if _lags_now(evidence):
-        yield f"redo writes of node {node} lag now (slowdowns_due_to_io_lag grows)"
-    if lagged := _lagged_lately(evidence):
-        yield f"node {node}: {lagged} (slowdowns_due_to_io_lag)"
-    if busy := _disk_is_busy(evidence):
-        yield f"disk of node {node}: {busy}"
-    if evidence.busy and (pressure := evidence.busy.pressure):
-        yield pressure
-    if writing and _rate_is_flat(evidence):
-        yield f"node {node} writes redo at {say_size(writing.lately)}/s, and has done so for a minute"
-    if _drains(evidence):
-        yield "the buffer empties between the samples"
+class Diagnosis(NamedTuple):
+    """Which it is, and all that is known."""
+
+    causes: tuple[Cause, ...]  # the strongest first
+    evidence: Evidence
+
+    @property
+    def cause(self) -> Cause:
+        """The one to report."""
+        return self.causes[0]
+
+    @property
+    def proven(self) -> set[str]:
+        """The evidence of all rules that apply, whichever has decided."""
+        return {one.evidence for one in self.causes}
 
 
-def _beside(answer: str, evidence: Evidence) -> Iterator[str]:
-    if evidence.threads and answer != PROCESSOR:
-        busiest = evidence.threads[0]
-        maybe = "maybe the processor, too" if busiest.is_saturated else "not the processor"
-        whose = f"the busiest thread of node {evidence.node}, {busiest.name},"
-        yield f"{maybe}: {whose} works {busiest.works:.0f} % of the time"
+def diagnose(evidence: Evidence, subject: Subject) -> Diagnosis:
+    """Return which it is, a small buffer or a slow disk."""
+    return Diagnosis(judged(RULES, evidence, subject), evidence)

@@ -2,34 +2,80 @@
 
 from __future__ import annotations
 
+import time
+
+from stallwatch.causes import Cause, Certainty, Kind
 from stallwatch.findings import Line, Reading, State
+from stallwatch.line import Forms
+from stallwatch.probes.ndb_redo_buffer import slow_disk
 from stallwatch.probes.ndb_redo_buffer.diagnosis import REDO_BUFFER
+from stallwatch.probes.ndb_redo_buffer.pages import LONG
 from stallwatch.probes.ndb_redo_buffer.samples import WATCHED
+from stallwatch.probes.ndb_redo_buffer.slow_disk import FILES, KINDS, REDO, UNDO_BUFFER
 from stallwatch.probes.ndbinfo.cluster import LABELLED
 from stallwatch.probes.ndbinfo.growth import say_full
 from stallwatch.probes.ndbinfo.undo_log import UNDO_LOG
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
-from stallwatch.units import say_duration
-from stallwatch.words import plural, worst_first
+from stallwatch.units import say_duration, say_size
+from stallwatch.words import listed, plural, worst_first
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
+    from stallwatch.causes import Subject
     from stallwatch.findings import Finding
     from stallwatch.probes.ndb_redo_buffer.diagnosis import Alerts, Diagnosis, TooFull
     from stallwatch.probes.ndb_redo_buffer.hosts import Heard
-    from stallwatch.probes.ndb_redo_buffer.queries import Filled
+    from stallwatch.probes.ndb_redo_buffer.queries import Filled, Lag
     from stallwatch.probes.ndb_redo_buffer.samples import Samples, Use
+    from stallwatch.probes.ndb_redo_buffer.slow_disk import Waits
 
+    Subjects = Callable[[int], Subject]  # by node
     Diagnoses = Mapping[int, Diagnosis]  # by node
     Bounds = Mapping[int, tuple[float, float] | None]  # by node, seconds until a log is full
 
+# What a cause is called, if it is certain and if it is not; the next step; a line below.
+_WORDS = {
+    Kind.SLOW_DISK: (
+        "the disk is too slow",
+        "probably a slow disk",
+        "use a faster disk",
+        "a larger RedoBuffer will not help, different disks for redo and LCP or more data nodes will",
+    ),
+    Kind.REDO_BURSTS: ("short bursts", "", "increase RedoBuffer", "that takes a rolling restart"),
+    Kind.BUSY_THREAD: (
+        "the processor cannot keep up",
+        "",
+        "add threads (NumCPUs)",
+        "also AutomaticThreadConfig or ThreadConfig (rolling restart), or more data nodes",
+    ),
+    Kind.UNKNOWN: (
+        "",
+        "probably a small buffer or a slow disk",
+        "run iostat -kx 1 on its host",
+        "no evidence which of the two: look while it lasts",
+    ),
+}
+# What has decided, in a few words.
+_PROOFS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "log_shows_lag": lambda of: of["heard"].in_short,
+    "redo_lags": lambda _: "redo writes lag",
+    "log_shows_bursts": lambda of: of["heard"].in_short,
+    "redo_lagged": lambda of: f"redo lagged {_of_time(of['lag'])}",
+    "disk_is_busy": lambda of: of["busy"].trouble,
+    "one_of_its_disks_is_busy": lambda of: of["busy"].trouble,
+    "writer_is_saturated": lambda of: f"{of['thread'].name} thread {of['thread'].works:.0f} % busy",
+    "rate_is_flat": lambda of: f"redo stays at {say_size(of['rate'])}/s",
+    "drains": lambda of: f"no redo write lagged in {say_duration(of['of'])}",
+}
+_PAGES = {"page_reads": "page reads", "page_writes": "page writes", "log_waits": "undo log waits"}
 _IN_TABLE = 40  # the fullest buffers
 _UNLESS = ", unless a checkpoint completes first"
 _FULL = 95.0  # per cent; the last page or two are often not used before operations wait
 _CLIENTS = "clients get time-outs (266, MySQL's 1205), or 1221 with DefaultOperationRedoProblemAction=abort"
-# What it is, what happens when it is full, the cause, the next step, what else helps.
+# What it is, what happens when it is full, the cause, the next step, what else helps; all causes are likely.
 _SPACES = {
     "redo_space": (
         "redo log",
@@ -47,6 +93,61 @@ _SPACES = {
         "log_waits in ndbinfo.diskpagebuffer counts these waits",
     ),
 }
+
+
+def why(cause: Cause) -> str:
+    """Return the words of a cause, with what has decided."""
+    proof = _PROOFS[cause.evidence](cause.parameters) if cause.evidence else ""
+    called = _called(cause)
+    return Forms(f"{called}: {proof}", called) if proof else called
+
+
+def _called(cause: Cause) -> str:
+    certain, likely, *_ = _WORDS[cause.kind]
+    return certain if cause.certainty is Certainty.CERTAIN else likely
+
+
+def advice(cause: Cause) -> str:
+    """Return the next step."""
+    return _WORDS[cause.kind][2]
+
+
+def below(diagnosis: Diagnosis) -> Iterator[str]:
+    """Write all evidence of the disk and the buffer, whichever of it has decided, and what else helps."""
+    cause, evidence = diagnosis.cause, diagnosis.evidence
+    if cause.kind is not Kind.UNKNOWN:
+        yield from _in_detail(diagnosis)
+    if evidence.threads and cause.kind is not Kind.BUSY_THREAD:
+        busiest = evidence.threads[0]
+        maybe = "maybe the processor, too" if busiest.is_saturated else "not the processor"
+        whose = f"the busiest thread of node {evidence.node}, {busiest.name},"
+        yield f"{maybe}: {whose} works {busiest.works:.0f} % of the time"
+    how = ", or name the log of the node with --log"
+    yield _WORDS[cause.kind][3] + how * (cause.kind is Kind.UNKNOWN and not evidence.heard)
+
+
+def _in_detail(diagnosis: Diagnosis) -> Iterator[str]:
+    evidence, proven = diagnosis.evidence, diagnosis.proven
+    node, heard = evidence.node, evidence.heard
+    if heard and heard.blames_disk is not None:
+        yield f"log of node {node}: {heard.said}"
+    if "redo_lags" in proven:
+        yield f"redo writes of node {node} lag now (slowdowns_due_to_io_lag grows)"
+    if evidence.lately and "redo_lagged" in proven:
+        yield f"node {node}: redo lagged {_of_time(evidence.lately)} (slowdowns_due_to_io_lag)"
+    if evidence.busy and evidence.busy.trouble:
+        yield f"disk of node {node}: {evidence.busy.trouble}"
+    if evidence.busy and evidence.busy.pressure:
+        yield evidence.busy.pressure
+    if evidence.writing and "rate_is_flat" in proven:
+        rate = say_size(evidence.writing.lately)
+        yield f"node {node} writes redo at {rate}/s, and has done so for a minute"
+    if "drains" in proven:
+        yield "the buffer empties between the samples"
+
+
+def _of_time(lag: Lag) -> str:
+    return f"{say_duration(round(lag.seconds))} of {say_duration(round(lag.of))}"
 
 
 class Buffers(NamedTuple):
@@ -78,8 +179,9 @@ class Buffers(NamedTuple):
         said = set()
         for use in self.too_full.worst():
             diagnosis = self.diagnoses.get(use.part.node)
-            news = diagnosis is not None and diagnosis.answer not in said
-            said.add(diagnosis.answer if diagnosis else None)
+            kind = diagnosis.cause.kind if diagnosis else None
+            news = diagnosis is not None and kind not in said
+            said.add(kind)
             steady, peaks = self.too_full.steady, self.too_full.peaks
             if use in peaks and (news or use is peaks[0]):
                 yield self._peaked(use)
@@ -108,11 +210,11 @@ class Buffers(NamedTuple):
             return said
         clients = (_CLIENTS,) if use.largest >= _FULL else ()
         others = self._all(alike) if use in alike[:1] else ()
-        more = (seen, *others, *clients, *(diagnosis.more if diagnosis else ()))
+        more = (seen, *others, *clients, *(below(diagnosis) if diagnosis else ()))
         upto = "" if value == use.smallest else "up to "
         what = f"{where} {upto}{_say(value or 0.0)} % full"
         said = said._replace(what=what, line=Line(more=more))
-        return said._replace(why=diagnosis.why, advice=diagnosis.advice) if diagnosis else said
+        return explained(said, diagnosis.cause, why(diagnosis.cause)) if diagnosis else said
 
     def _all(self, alike: Sequence[Use]) -> tuple[str, ...]:
         """Count those that are too full; where not all are watched, the nodes are counted."""
@@ -136,24 +238,87 @@ def heard(logs: Sequence[Heard], diagnoses: Diagnoses) -> Iterator[Finding]:
     for one in logs:
         yield from one.problems
     for quantity in ("full", "lag"):
-        explained = (_explained(getattr(one, quantity), diagnoses.get(one.node or 0)) for one in logs)
-        worst = worst_first(explained, lambda reading: reading.value or 0)
+        found = (_by_all(getattr(one, quantity), diagnoses.get(one.node or 0)) for one in logs)
+        worst = worst_first(found, lambda reading: reading.value or 0)
         yield from worst[:1]
         yield from (reading._replace(label="") for reading in worst[1:] if reading.value)
 
 
-def _explained(reading: Reading, diagnosis: Diagnosis | None) -> Reading:
+def _by_all(reading: Reading, diagnosis: Diagnosis | None) -> Reading:
     """Answer with all that is known, not with what the log alone shows."""
     if not diagnosis or not reading.value:
         return reading
-    return reading._replace(why=diagnosis.cause, advice=diagnosis.advice)
+    return explained(reading, diagnosis.cause, _called(diagnosis.cause))
+
+
+def explained(reading: Reading, cause: Cause, why: str) -> Reading:
+    """Return a reading with its cause, in words and as data."""
+    return reading._replace(why=why, advice=advice(cause), cause=cause)
+
+
+def disks(
+    waits: Mapping[int, Waits], lasts: Mapping[str, set[int]], subjects: Subjects, alerts: Alerts
+) -> Iterator[Reading]:
+    """Write each quantity of its worst node, in words the first that alerts: all are one incident."""
+    slow = {node: found for node, one in waits.items() if (found := one.slow(alerts))}
+    critical = any(lasts.get(name, set()) & slow.keys() for name in FILES)
+    said = False
+    for name in FILES:
+        known = {node: percent for node, one in waits.items() if (percent := one.percent(name)) is not None}
+        if not known:
+            continue
+        node = max(known, key=lambda one: known[one])
+        confirmed = node in lasts.get(name, ())
+        reading = Reading(name, known[node], "%", _waited(waits[node], name), confirmed=confirmed)
+        if said or not alerts(name, known[node]):
+            yield reading._replace(in_table=True)
+            continue
+        said = True
+        cause = slow_disk.cause(waits[node], slow[node], subjects(node))
+        others = tuple(line for other in slow if other != node for line in _measured(waits[other]))
+        more = (*_measured(waits[node]), *others)
+        if cause.certainty is Certainty.CERTAIN:
+            why = f"the disk is too slow for {listed([FILES[one] for one in cause.parameters['files']])}"
+            advice = "use a faster disk"
+        else:
+            why, advice = "probably a slow disk", "run iostat -kx 1 on its host"
+            more = (*more, "no other evidence of the disk: look at the processors of its host, too")
+        state = State.CRITICAL if critical else State.OK
+        yield reading._replace(why=why, advice=advice, line=Line(more=more), state=state, cause=cause)
+
+
+def _waited(one: Waits, quantity: str) -> str:
+    percent = one.percent(quantity) or 0
+    if quantity == REDO or not one.pages:
+        return f"redo writes of node {one.node} lagged {percent:g} % of the time"
+    kind, _ = one.pages.long(*KINDS[quantity]) or ("", None)
+    until = time.strftime(" until %H:%M", time.localtime(one.pages.until)) if one.pages.until else ""
+    return f"node {one.node}: {percent:g} % of {_PAGES[kind]} took over {LONG:g} s{until}"
+
+
+def _measured(one: Waits) -> Iterator[str]:
+    """Write all that was measured of a node's disks."""
+    if one.pages:
+        counts = [f"{of.longer:.0f} of {of.of:.0f} {_PAGES[kind]}" for kind, of in one.pages.kinds.items()]
+        since = ", nothing was read or written since" if one.pages.until else ""
+        span = say_duration(round(one.pages.seconds))
+        yield f"node {one.node}: {listed(counts)} took over {LONG:g} s in {span}{since}"
+    if one.lag and one.lag.seconds:
+        yield f"node {one.node}: redo writes lagged {_of_time(one.lag)} (slowdowns_due_to_io_lag)"
+    if one.busy:
+        yield from filter(None, (one.busy.trouble, one.busy.pressure))
 
 
 def log_space(
-    name: str, used: dict[int, float], lasting: Container[int], bounds: Bounds, alerts: Alerts
+    name: str,
+    used: dict[int, float],
+    lasting: Container[int],
+    bounds: Bounds,
+    subjects: Subjects,
+    alerts: Alerts,
 ) -> Iterator[Reading]:
     """Yield how full the fullest is, and of those that are critical for longer, the fullest: it counts."""
-    fullest = space(name, used, bounds, alerts)
+    fullest = space(name, used, bounds, subjects, alerts)
     certain = {node: share for node, share in used.items() if node in lasting}
     if max(certain.values(), default=None) == fullest.value:
         yield fullest
@@ -164,10 +329,10 @@ def log_space(
         fullest = fullest._replace(confirmed=False, line=line)
     yield fullest
     if certain:
-        yield space(name, certain, bounds, alerts)._replace(label="")
+        yield space(name, certain, bounds, subjects, alerts)._replace(label="")
 
 
-def space(name: str, used: dict[int, float], bounds: Bounds, alerts: Alerts) -> Reading:
+def space(name: str, used: dict[int, float], bounds: Bounds, subjects: Subjects, alerts: Alerts) -> Reading:
     """Return how full the fullest is, within which bound it will be full, and how many more are too full."""
     what, full, why, advice, helps = _SPACES[name]
     node = max(used, key=lambda one: used[one])
@@ -180,7 +345,10 @@ def space(name: str, used: dict[int, float], bounds: Bounds, alerts: Alerts) -> 
         return said._replace(what=f"{fullest}{soon}{_UNLESS if soon else ''}")
     unless = (f"at the pace so far{_UNLESS}",) if soon else ()
     others = (f"{plural(alerting, 'node')} above the limit",) if alerting > 1 else ()
-    return said._replace(why=why, advice=advice, line=Line(soon, (*unless, *others, full, helps)))
+    kind = Kind.SLOW_DISK if name == UNDO_BUFFER else Kind.CHECKPOINTS_BEHIND
+    cause = Cause(kind, subjects(node), Certainty.LIKELY)
+    line = Line(soon, (*unless, *others, full, helps))
+    return said._replace(why=why, advice=advice, line=line, cause=cause)
 
 
 def _between(use: Use) -> str:

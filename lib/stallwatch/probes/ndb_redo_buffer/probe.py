@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.causes import Scope, Subject
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.history.streak import twice
 from stallwatch.probes.ndb_redo_buffer import hosts, messages, pages, queries, slow_disk
@@ -231,6 +232,12 @@ class _Look:
         complaints = (one.node for one in self._heard if one.node and one.blames_disk is not None)
         return list(dict.fromkeys((*full, *complaints)))[:FEW]
 
+    def _subject(self, node: int) -> Subject:
+        """Return a data node as the subject of a cause."""
+        known = self._cluster.nodes.get(node)
+        started = time.time() - known.uptime if known else None
+        return Subject(self._ndbinfo.where, Scope.NODE, str(node), started)
+
     def _diagnoses(self) -> dict[int, Diagnosis]:
         """Report of each suspect which it is, a small buffer or a slow disk, as far as is known yet."""
         heard = {one.node: one for one in self._heard}
@@ -245,7 +252,8 @@ class _Look:
                     busy=self._busy.get(node),
                     writing=self._writing.get(node),
                     threads=self._threads.get(node, ()),
-                )
+                ),
+                self._subject(node),
             )
             for node in self._suspects()
         }
@@ -254,31 +262,20 @@ class _Look:
         """Return how full a log is, unless there is none."""
         if used:
             lasting, bounds = self._lasting.get(name, ()), self._bounds.get(name, {})
-            yield from messages.log_space(name, used, lasting, bounds, self._run.alerts)
+            yield from messages.log_space(name, used, lasting, bounds, self._subject, self._run.alerts)
 
     def findings(self) -> Iterator[Finding]:
         """Write all of it, in the order in which it is shown among equals."""
         alerts, everything, diagnoses = self._run.alerts, bool(self._options.verbose), self._diagnoses()
         samples = self._samples
-        full = {use.part.node for use in self._too_full.worst()}
-        waits = self._waits()
         if samples:
             buffers = messages.Buffers(samples, self._too_full, diagnoses, self._buffers, alerts)
             yield from buffers.findings(self._cluster.configured)
-        undo = [*self._space("undo_space", self._spaces.undo)]
+        yield from messages.disks(self._waits(), self._slow, self._subject, alerts)
+        yield from self._space("redo_space", self._spaces.redo)
+        yield from self._space("undo_space", self._spaces.undo)
         if self._buffers.undo:
-            undo.append(messages.space("undo_buffer", self._buffers.undo, {}, alerts))
-        redo = [*self._space("redo_space", self._spaces.redo)]
-        if any(alerts("redo_space", share) for share in self._spaces.redo.values()):
-            full |= waits.keys()
-            redo[0] = slow_disk.with_lag(redo[0], waits, alerts)
-        disks = list(slow_disk.readings(waits, self._slow, alerts, full=full))
-        if disks and any(one.slow(alerts)[:1] not in ([], [slow_disk.REDO]) for one in waits.values()):
-            disks, undo = slow_disk.with_symptoms(disks, undo, alerts), []
-        yield from (disk for disk in disks if disk.name != slow_disk.REDO)
-        yield from redo
-        yield from (disk for disk in disks if disk.name == slow_disk.REDO)
-        yield from undo
+            yield messages.space("undo_buffer", self._buffers.undo, {}, self._subject, alerts)
         yield from messages.heard(self._heard, diagnoses)
         if samples and samples.failed:
             what = f"only {samples.taken} of {samples.wanted} samples: {samples.failed.what}"

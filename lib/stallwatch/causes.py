@@ -1,0 +1,180 @@
+"""Causes as data: which kinds there are, of what and how certain a cause is, and what explains what.
+
+A probe has one ordered table of rules, judged once on one Evidence by `judged`; its words are made of the
+cause in its ``messages`` alone. `roots` joins causes to incidents. Kinds are stable: sites route alerts by
+them (``cause`` in the JSON); contrib/docs/causes.md is made from this page.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    # What a rule needs to know of its own; gives the parameters of the words, or None: it does not apply.
+    Proves = Callable[[Any], "Mapping[str, Any] | None"]
+
+_SAME_START = 5.0  # seconds between two measurements of one server's start
+_SAME_TIME = 5.0  # seconds by which a cause may look younger than its consequence
+
+
+class Kind(Enum):
+    """What a cause is; the value is its name in the JSON."""
+
+    SLOW_DISK = "slow_disk"
+    REDO_BURSTS = "redo_bursts"
+    BUSY_THREAD = "busy_thread"
+    CHECKPOINTS_BEHIND = "checkpoints_behind"
+    UNKNOWN = "unknown"
+
+
+MEANINGS = {
+    Kind.SLOW_DISK: "the disk takes longer for reads or writes than the server can wait",
+    Kind.REDO_BURSTS: "redo is written in short bursts that are larger than the redo buffer",
+    Kind.BUSY_THREAD: "a thread that has to do the work has no processor time left for more",
+    Kind.CHECKPOINTS_BEHIND: "checkpoints free the redo log or the undo log more slowly than it is written",
+    Kind.UNKNOWN: "something stalls, and nothing that was seen shows why",
+}
+
+
+class Certainty(Enum):
+    """How certain a cause is: in words it stands as it is, after "probably", or behind "check"."""
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    POSSIBLE = "possible"
+
+
+class Scope(Enum):
+    """What a cause and its consequence have to share; all but SERVER are things of one server."""
+
+    CHANNEL = "channel"
+    CONNECTION = "connection"
+    TABLE = "table"
+    DISK = "disk"
+    NODE = "node"
+    POOL = "pool"
+    SERVER = "server"
+
+
+class Subject(NamedTuple):
+    """What a cause is about, so that the findings of several checks can be compared."""
+
+    server: str  # as its check names it: HOST:PORT, or the path of a socket
+    thing: Scope = Scope.SERVER
+    id: str = ""  # of the thing: "173" of a connection, "4" of a node; "" is the server itself
+    started: float | None = None  # seconds since 1970: after a restart of the server ids are used again
+    within: tuple[tuple[Scope, str], ...] = ()  # what it belongs to, as a connection to a channel
+
+    def shares(self, other: Subject, scope: Scope) -> bool:
+        """Whether both are about the same thing of this scope."""
+        starts = (self.started, other.started)
+        is_later = None not in starts and abs((starts[0] or 0) - (starts[1] or 0)) > _SAME_START
+        if self.server != other.server or is_later:
+            return False
+        return scope is Scope.SERVER or bool(self._of(scope) & other._of(scope))
+
+    def _of(self, scope: Scope) -> set[str]:
+        return {of for thing, of in ((self.thing, self.id), *self.within) if thing is scope}
+
+
+class Cause(NamedTuple):
+    """Why something stalls."""
+
+    kind: Kind
+    subject: Subject
+    certainty: Certainty = Certainty.CERTAIN
+    parameters: Mapping[str, Any] = {}  # of its words
+    evidence: str = ""  # the rule that has decided
+    since: float | None = None  # seconds since 1970; None: not known
+
+
+class Rule(NamedTuple):
+    """A row of a probe's table of rules."""
+
+    kind: Kind
+    certainty: Certainty
+    evidence: str  # its name
+    proves: Proves
+
+
+class Explains(NamedTuple):
+    """A row of the table of what explains what."""
+
+    cause: Kind
+    consequence: Kind
+    scope: Scope
+
+
+EXPLAINS = (
+    # A local checkpoint writes all of a node's data: what it cannot write in time keeps the log full.
+    Explains(Kind.SLOW_DISK, Kind.CHECKPOINTS_BEHIND, Scope.NODE),
+)
+
+
+def judged(
+    rules: Iterable[Rule], evidence: object, subject: Subject, since: float | None = None
+) -> tuple[Cause, ...]:
+    """Return the causes of all rules that apply to the evidence, in their order; of none: a possible UNKNOWN.
+
+    Each rule is evaluated once. The first cause is the one to report, the others are further evidence.
+    """
+    found = tuple(
+        Cause(rule.kind, subject, rule.certainty, parameters, rule.evidence, since)
+        for rule in rules
+        if (parameters := rule.proves(evidence)) is not None
+    )
+    return found or (Cause(Kind.UNKNOWN, subject, Certainty.POSSIBLE, since=since),)
+
+
+def explains(cause: Cause, other: Cause) -> bool:
+    """Whether another cause follows from this one: by a row, in its scope, and not younger than it.
+
+    What is only possible explains nothing: it would hide what is known.
+    """
+    if cause.certainty is Certainty.POSSIBLE:
+        return False
+    if cause.since is not None and other.since is not None and cause.since > other.since + _SAME_TIME:
+        return False
+    return any(
+        (row.cause, row.consequence) == (cause.kind, other.kind)
+        and cause.subject.shares(other.subject, row.scope)
+        for row in EXPLAINS
+    )
+
+
+def roots(causes: Sequence[Cause | None]) -> list[int | None]:
+    """Return of each cause the place of the one that it follows from in the end; None: from none.
+
+    A second cause of the same kind and subject is the same incident, below the first. ``causes`` has None
+    for what has no cause.
+    """
+    nearest = [_nearest(place, causes) for place in range(len(causes))]
+
+    def root(place: int | None) -> int | None:
+        further = None if place is None else nearest[place]
+        return place if further is None else root(further)
+
+    return [root(place) for place in nearest]
+
+
+def _nearest(place: int, causes: Sequence[Cause | None]) -> int | None:
+    one = causes[place]
+    if one is None:
+        return None
+    others = [(at, other) for at, other in enumerate(causes) if other is not None and at != place]
+    same = [at for at, other in others if at < place and _are_one(other, one)]
+    return next((at for at, other in others if explains(other, one)), same[0] if same else None)
+
+
+def _are_one(cause: Cause, other: Cause) -> bool:
+    is_known = Kind.UNKNOWN is not cause.kind is other.kind
+    return (
+        is_known
+        and cause.subject.id == other.subject.id
+        and cause.subject.shares(other.subject, cause.subject.thing)
+    )
