@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    # What a rule needs to know of its own; gives the parameters of the words, or None: it does not apply.
+    # From the evidence to the parameters of the words; None: the rule does not apply.
     Proves = Callable[[Any], "Mapping[str, Any] | None"]
 
 _SAME_START = 5.0  # seconds between two measurements of one server's start
