@@ -67,16 +67,17 @@ class Subject(NamedTuple):
     server: str  # as its check names it: HOST:PORT, or the path of a socket
     thing: Scope = Scope.SERVER
     id: str = ""  # of the thing: "173" of a connection, "4" of a node; "" is the server itself
-    started: float | None = None  # seconds since 1970: after a restart of the server ids are used again
+    started: float | None = None  # the node or server, seconds since 1970: later ids are used again
     within: tuple[tuple[Scope, str], ...] = ()  # what it belongs to, as a connection to a channel
 
     def shares(self, other: Subject, scope: Scope) -> bool:
         """Whether both are about the same thing of this scope."""
-        starts = (self.started, other.started)
-        is_later = None not in starts and abs((starts[0] or 0) - (starts[1] or 0)) > _SAME_START
-        if self.server != other.server or is_later:
+        if self.server != other.server:
             return False
-        return scope is Scope.SERVER or bool(self._of(scope) & other._of(scope))
+        apart = 0.0
+        if self[1:3] == other[1:3] and self.started is not None and other.started is not None:
+            apart = abs(self.started - other.started)
+        return apart <= _SAME_START and (scope is Scope.SERVER or bool(self._of(scope) & other._of(scope)))
 
     def _of(self, scope: Scope) -> set[str]:
         return {of for thing, of in ((self.thing, self.id), *self.within) if thing is scope}
@@ -111,8 +112,8 @@ class Explains(NamedTuple):
 
 
 EXPLAINS = (
-    # A local checkpoint writes all of a node's data: what it cannot write in time keeps the log full.
-    Explains(Kind.SLOW_DISK, Kind.CHECKPOINTS_BEHIND, Scope.NODE),
+    # A local checkpoint frees the logs when all data nodes have written theirs: the slowest disk counts.
+    Explains(Kind.SLOW_DISK, Kind.CHECKPOINTS_BEHIND, Scope.SERVER),
 )
 
 

@@ -236,14 +236,13 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
 
 
 def _what(reading: Reading, limits: Limits, say: Callable[[str], str]) -> str:
-    """Return what is shown of it, behind it the limit that it breaks; in short without what follows that."""
+    """Return what is shown of it, then the limit that it breaks and the rest, which short forms leave out."""
     if not reading.line:
         return say(reading.what)
     limit, then = _broken(reading, limits), reading.line.then
     longest, *shorter = forms(reading.what)
     whole = say(longest + limit + then)
-    short = [say(text + limit) for text in (*shorter, longest) if then or text is not longest]
-    return Forms(whole, *sorted({*short}, key=len, reverse=True)) if short else whole
+    return Forms(whole, *(say(text + limit) for text in shorter)) if shorter else whole
 
 
 def _label(reading: Reading) -> str:

@@ -61,12 +61,11 @@ def test_unknown_explains_nothing_and_is_explained_by_nothing():
         (Cause(DISK, NODE_3), True),
         (Cause(DISK, NODE_3, Certainty.LIKELY), True),
         (Cause(DISK, NODE_3, Certainty.POSSIBLE), False),  # it would hide what is known
-        (Cause(DISK, NODE_4), False),
+        (Cause(DISK, NODE_4), True),  # checkpoints are of the whole cluster
         (Cause(DISK, NODE_3._replace(server="db2:3306")), False),
         (Cause(DISK, NODE_3, since=1000.0), True),
         (Cause(DISK, NODE_3, since=1006.0), False),  # younger than what it would explain
         (Cause(Kind.REDO_BURSTS, NODE_3), False),
-        (Cause(DISK, Subject("db1:3306", Scope.POOL, "p", within=((Scope.NODE, "3"),))), True),
         (Cause(DISK, NODE_3._replace(started=500.0)), True),
         (Cause(DISK, NODE_3._replace(started=900.0)), False),  # the node of another start
     ],
@@ -81,6 +80,23 @@ def test_two_findings_of_one_cause_are_one_incident():
     assert roots([one, None, other, Cause(DISK, NODE_4)]) == [None, None, 0, None]
     unknown = Cause(Kind.UNKNOWN, NODE_3, Certainty.POSSIBLE)
     assert roots([unknown, unknown]) == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("subject", "other", "scope", "shared"),
+    [
+        (NODE_3, NODE_3, Scope.NODE, True),
+        (NODE_3, NODE_4, Scope.NODE, False),
+        (NODE_3, NODE_4, Scope.SERVER, True),
+        (NODE_3, NODE_3, Scope.DISK, False),
+        (Subject("db1:3306", Scope.CONNECTION, "22", within=((Scope.CHANNEL, "a"),)),
+         Subject("db1:3306", Scope.CHANNEL, "a"), Scope.CHANNEL, True),
+        (Subject("db1:3306", Scope.CONNECTION, "22", 100.0),
+         Subject("db1:3306", Scope.CONNECTION, "22", 200.0), Scope.CONNECTION, False),
+    ],
+)  # fmt: skip
+def test_what_two_subjects_share(subject, other, scope, shared):
+    assert subject.shares(other, scope) == other.shares(subject, scope) == shared
 
 
 def test_a_chain_ends_at_its_root():

@@ -274,7 +274,7 @@ def test_the_log_of_a_slow_disk(look, ndb, log):
     status, text = look("--log", log("R3_redo_throttled_abort"))
     assert status == 2
     assert "the disk is too slow: its log shows 6 s lag" in text
-    assert "log of node 3: redo log part 1 lagged 6 s at 23:39" in text
+    assert "log: node 3 redo log part 1 lagged 6 s at 23:39" in text
     assert "also: node 3 redo buffer of part 0 is full since 23:39:01" in text
     assert look.perfdata["redo_lag"] == "6s;1"
 

@@ -112,7 +112,7 @@ def test_a_larger_buffer_is_advised_for_bursts_only():
 
 def test_the_lines_below_have_all_evidence():
     lines = [*messages.below(judge(SLOW_LOG, LAGS, LAGGED, BUSY_DISK, FLAT, AT_EASE))]
-    assert [word for word in ("log of node 3", "lag now", "lagged 10 s of 5 min", "sda is 90.0 % busy",
+    assert [word for word in ("log: node 3", "lag now", "lagged 10 s of 5 min", "sda is 90.0 % busy",
                               "writes redo at 1.9 MiB/s", "not the processor", "a larger RedoBuffer")
             if not any(word in line for line in lines)] == []  # fmt: skip
 

@@ -96,12 +96,12 @@ def _redo_lagged(evidence: Evidence) -> Proof:
 
 def _disk_is_busy(evidence: Evidence) -> Proof:
     busy = evidence.busy
-    return {"busy": busy} if busy and busy.trouble and busy.is_only else None
+    return {"busy": busy} if busy and busy.is_slow and busy.is_only else None
 
 
 def _one_of_its_disks_is_busy(evidence: Evidence) -> Proof:
     busy = evidence.busy
-    return {"busy": busy} if busy and busy.trouble else None
+    return {"busy": busy} if busy and busy.is_slow else None
 
 
 def _writer_is_saturated(evidence: Evidence) -> Proof:

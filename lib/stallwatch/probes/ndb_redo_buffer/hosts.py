@@ -8,7 +8,6 @@ import time
 
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,18 +39,19 @@ class Busy(NamedTuple):
     is_only: bool = True  # whether no other disk of the node is known: its files are on this one
 
     @property
-    def trouble(self) -> str:
-        """What is wrong with it, in a few words; "": nothing that shows here."""
-        if self.percent >= _BUSY:
-            return f"{self.disk} is {self.percent:.1f} % busy"
-        return f"{self.disk} takes {say_duration(self.wait)} per request" if self.wait >= _LONG else ""
+    def is_busy(self) -> bool:
+        """Whether it is busy nearly all the time."""
+        return self.percent >= _BUSY
 
     @property
-    def pressure(self) -> str:
-        """What the host shows of all its disks, in a few words; "": it does not."""
-        if self.stalled is None or self.stalled < _SHOWS:
-            return ""
-        return f"tasks of its host waited for disks {self.stalled:.0f} % of the time (/proc/pressure/io)"
+    def is_slow(self) -> bool:
+        """Whether something is wrong with it."""
+        return self.is_busy or self.wait >= _LONG
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether tasks of the host wait for its disks more than is usual."""
+        return self.stalled is not None and self.stalled >= _SHOWS
 
 
 class Device(NamedTuple):
@@ -132,16 +132,9 @@ class Heard(NamedTuple):
     blames_disk: bool | None  # False: the buffer; None: it shows neither
 
     @property
-    def said(self) -> str:
-        """The worst of it, for a person."""
-        return (self.lag if self.lag.value else self.full).what.removeprefix(f"node {self.node} ")
-
-    @property
-    def in_short(self) -> str:
-        """The same in a few words."""
-        if self.lag.value:
-            return f"its log shows {say_duration(self.lag.value)} lag"
-        return f"full for {say_duration(_value(self.full))} by its log"
+    def worst(self) -> Reading:
+        """The lag, or how long buffers were full where none lagged."""
+        return self.lag if self.lag.value else self.full
 
     def and_more(self, other: Heard) -> Heard:
         """Put two logs of one node together, as of before and after a rotation: the worst of both counts."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from stallwatch.causes import Subject
     from stallwatch.findings import Finding
     from stallwatch.probes.ndb_redo_buffer.diagnosis import Alerts, Diagnosis, TooFull
-    from stallwatch.probes.ndb_redo_buffer.hosts import Heard
+    from stallwatch.probes.ndb_redo_buffer.hosts import Busy, Heard
     from stallwatch.probes.ndb_redo_buffer.queries import Filled, Lag
     from stallwatch.probes.ndb_redo_buffer.samples import Samples, Use
     from stallwatch.probes.ndb_redo_buffer.slow_disk import Waits
@@ -60,12 +60,12 @@ _WORDS = {
 }
 # What has decided, in a few words.
 _PROOFS: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "log_shows_lag": lambda of: of["heard"].in_short,
+    "log_shows_lag": lambda of: f"its log shows {say_duration(of['heard'].worst.value)} lag",
     "redo_lags": lambda _: "redo writes lag",
-    "log_shows_bursts": lambda of: of["heard"].in_short,
+    "log_shows_bursts": lambda of: f"full for {say_duration(of['heard'].worst.value)} by its log",
     "redo_lagged": lambda of: f"redo lagged {_of_time(of['lag'])}",
-    "disk_is_busy": lambda of: of["busy"].trouble,
-    "one_of_its_disks_is_busy": lambda of: of["busy"].trouble,
+    "disk_is_busy": lambda of: _disk(of["busy"]),
+    "one_of_its_disks_is_busy": lambda of: _disk(of["busy"]),
     "writer_is_saturated": lambda of: f"{of['thread'].name} thread {of['thread'].works:.0f} % busy",
     "rate_is_flat": lambda of: f"redo stays at {say_size(of['rate'])}/s",
     "drains": lambda of: f"no redo write lagged in {say_duration(of['of'])}",
@@ -130,20 +130,32 @@ def _in_detail(diagnosis: Diagnosis) -> Iterator[str]:
     evidence, proven = diagnosis.evidence, diagnosis.proven
     node, heard = evidence.node, evidence.heard
     if heard and heard.blames_disk is not None:
-        yield f"log of node {node}: {heard.said}"
+        yield f"log: {heard.worst.what}"
     if "redo_lags" in proven:
         yield f"redo writes of node {node} lag now (slowdowns_due_to_io_lag grows)"
     if evidence.lately and "redo_lagged" in proven:
         yield f"node {node}: redo lagged {_of_time(evidence.lately)} (slowdowns_due_to_io_lag)"
-    if evidence.busy and evidence.busy.trouble:
-        yield f"disk of node {node}: {evidence.busy.trouble}"
-    if evidence.busy and evidence.busy.pressure:
-        yield evidence.busy.pressure
+    if evidence.busy:
+        yield from _of_disk(evidence.busy, f"disk of node {node}: ")
     if evidence.writing and "rate_is_flat" in proven:
         rate = say_size(evidence.writing.lately)
         yield f"node {node} writes redo at {rate}/s, and has done so for a minute"
     if "drains" in proven:
         yield "the buffer empties between the samples"
+
+
+def _disk(busy: Busy) -> str:
+    if busy.is_busy:
+        return f"{busy.disk} is {busy.percent:.1f} % busy"
+    return f"{busy.disk} takes {say_duration(busy.wait)} per request"
+
+
+def _of_disk(busy: Busy, of: str = "") -> Iterator[str]:
+    """Write what is wrong with a disk, and how much tasks of its host wait for disks."""
+    if busy.is_slow:
+        yield f"{of}{_disk(busy)}"
+    if busy.is_waited_for:
+        yield f"tasks of its host waited for disks {busy.stalled:.0f} % of the time (/proc/pressure/io)"
 
 
 def _of_time(lag: Lag) -> str:
@@ -306,7 +318,7 @@ def _measured(one: Waits) -> Iterator[str]:
     if one.lag and one.lag.seconds:
         yield f"node {one.node}: redo writes lagged {_of_time(one.lag)} (slowdowns_due_to_io_lag)"
     if one.busy:
-        yield from filter(None, (one.busy.trouble, one.busy.pressure))
+        yield from _of_disk(one.busy)
 
 
 def log_space(

@@ -65,7 +65,7 @@ class Slow(NamedTuple):
 def _is_the_disk(evidence: Slow) -> Mapping[str, Any] | None:
     """Find enough that nothing else is left; of several disks, these files may be on another one."""
     busy, slow = evidence.waits.busy, evidence.quantities
-    trouble = bool(busy and busy.trouble and busy.is_only)
+    trouble = bool(busy and busy.is_slow and busy.is_only)
     return {"files": slow} if REDO in slow or len(slow) + trouble >= _SURE else None
 
 
