@@ -1,5 +1,6 @@
 """Whose time it was, by a clock that goes only as a test says."""
 
+import subprocess
 import time
 
 import pytest
@@ -15,7 +16,7 @@ class Machine(Clock):
 
     def __init__(self):
         super().__init__()
-        self.computed = self.queued = 0.0
+        self.computed = self.queued = self.child = 0.0
 
     def compute(self, seconds):
         self.later(seconds)
@@ -28,7 +29,9 @@ def machine(monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: one.now)
     monkeypatch.setattr(time, "sleep", one.later)
     monkeypatch.setattr(time, "process_time", lambda: one.computed)
-    monkeypatch.setattr(deadline, "_queued", lambda _: one.queued)
+    monkeypatch.setattr(
+        deadline, "_queued", lambda process, _: one.queued if process == "self" else one.child
+    )
     return one
 
 
@@ -229,6 +232,19 @@ def test_the_end_is_put_off_once_for_who_is_waited_for(machine):
 
     assert run.wait(step) == "answer"
     assert moved == pytest.approx([deadline.GRACE])
+
+
+@pytest.mark.parametrize(("queued", "blamed"), [(0.1, True), (6.0, False)])
+def test_a_child_that_had_no_processor_is_not_the_silence_of_its_server(machine, queued, blamed):
+    """Java asks for us: its busiest thread may have waited for a processor."""
+    run = Deadline(8)
+    with subprocess.Popen(["sleep", "60"]) as child:
+        run.children.append(child)
+        machine.child = queued
+        with pytest.raises(TimeoutError if blamed else TimeUpError):
+            run.wait(silence(machine))
+        assert run.waits_in_vain() == blamed
+        run.end()
 
 
 def test_a_thread_beside_shows_that_a_process_stood_still_whatever_it_does(machine, monkeypatch):
