@@ -207,16 +207,17 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         finding = finding.fault(State.UNKNOWN)
     if isinstance(finding, Fault):
         line = finding.line
-        what = finding.what + (line.then if line else "")
+        what = _what(finding.what, "", line.then if line else "", say)
         why, advice = in_all_forms(finding.why, say), in_all_forms(finding.advice, say)
-        told = Verdict(finding.state, say(what), why, advice, cause=finding.cause)
+        told = Verdict(finding.state, what, why, advice, cause=finding.cause)
         return told._replace(has_cause=True, fits=line.fits, more=_lines(line, say)) if line else told
     reading = _only_numbers(finding)
     shown = _limits(reading, thresholds)
     line = reading.line
+    limit, then = (_broken(reading, shown), line.then) if line else ("", "")
     return Verdict(
         state=_state(reading, thresholds),
-        what=_what(reading, shown, say) or say(_in_numbers(reading)),
+        what=_what(reading.what, limit, then, say) or say(_in_numbers(reading)),
         why=in_all_forms(reading.why, say),
         advice=in_all_forms(reading.advice, say),
         name=say(reading.name) or "value",  # as its label is called then
@@ -235,12 +236,9 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
     )
 
 
-def _what(reading: Reading, limits: Limits, say: Callable[[str], str]) -> str:
-    """Return what is shown of it, then the limit that it breaks and the rest, which short forms leave out."""
-    if not reading.line:
-        return say(reading.what)
-    limit, then = _broken(reading, limits), reading.line.then
-    longest, *shorter = forms(reading.what)
+def _what(what: str, limit: str, then: str, say: Callable[[str], str]) -> str:
+    """Return what was found, the limit that it breaks and the rest, which short forms leave out."""
+    longest, *shorter = forms(what)
     whole = say(longest + limit + then)
     return Forms(whole, *(say(text + limit) for text in shorter)) if shorter else whole
 

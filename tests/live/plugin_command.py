@@ -12,6 +12,8 @@ from whole_sentence import sentence
 
 ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "plugins"
+LONGEST = 160  # letters before the perfdata, where names are short: a text message
+_LONG = re.compile(r"(\S{20})\S+")  # names that are not short
 # What a shell starts in its background has SIGINT ignored, perhaps these tests.
 AT_A_TERMINAL = ("env", "--default-signal=INT,HUP")
 
@@ -31,6 +33,7 @@ class Said:
         assert process.stderr == ""
         first, *more = process.stdout.rstrip("\n").split("\n")
         text, _, perfdata = first.partition(" | ")
+        assert process.returncode == 0 or len(_LONG.sub(r"\1", text)) <= LONGEST, text
         for item in perfdata.split():
             printed_labels.known(text.partition(" ")[0].lower(), item)
         pairs = dict(item.partition("=")[::2] for item in perfdata.split())

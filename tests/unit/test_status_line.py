@@ -2,6 +2,7 @@
 
 import pytest
 from stallwatch.findings import Fault, Line, State
+from stallwatch.line import Forms
 from stallwatch.probes.mysql.locks.words import END_DETACHED
 from stallwatch.render.text import written
 from stallwatch.verdict import Report, judge
@@ -115,3 +116,36 @@ def test_a_finding_without_a_line_fits():
     first, *below = written(Report("replication_lag", judge([fault], {}))).splitlines()
     assert first.endswith(f"{WHAT}, the disk is slow - check the disk")
     assert below == ["  cause: the disk is slow, " + ("and busy " * 20).strip()]
+
+
+LONG_CAUSE = (
+    "pages are written slowly: sda is 99.9 % busy and requests take 812 ms each, for 10 min without a pause"
+)
+
+
+def in_forms(what=WHAT, why="", advice=""):
+    """The status line of a problem whose texts may have shorter forms, and the lines below."""
+    first, *below = written(
+        Report("replication_lag", judge([Fault(State.WARNING, what, why, advice)], {}))
+    ).split("\n")
+    return first.removeprefix("REPLICATION_LAG WARNING - "), below
+
+
+def test_of_the_forms_of_all_texts_some_are_chosen_that_fit_together():
+    advice = Forms("KILL 5 on the replica, or let it commit, or wait", "KILL 5 on the replica", "KILL 5")
+    why = Forms(LONG_CAUSE, "a slow disk: sda is 99.9 % busy", "a slow disk")
+    line, below = in_forms(why=why, advice=advice)
+    assert line == f"{WHAT}, a slow disk: sda is 99.9 % busy - KILL 5 on the replica"
+    assert below == [f"  cause: {LONG_CAUSE}", f"  next step: {advice}"]
+    assert in_forms("lag 63 s", why, advice)[0] == f"lag 63 s, {why.shorter[0]} - {advice}"
+
+
+def test_what_was_found_has_shorter_forms_too():
+    what = Forms(f"{WHAT} and {'more and ' * 20}more", WHAT)
+    line, below = in_forms(what, LONG_CAUSE[:50], "KILL 5")
+    assert line == f"{WHAT}, {LONG_CAUSE[:50]} - KILL 5"
+    assert below == [f"  {what}"]
+
+
+def test_what_fits_in_no_form_is_shown_in_its_shortest():
+    assert in_forms(Forms("x" * 300, "y" * 200), Forms("long " * 40, "short"))[0] == f"{'y' * 200}, short"

@@ -27,8 +27,7 @@ _DOMAIN = re.compile(r"(@[A-Za-z][\w-]*)\.[\w.-]*\w")  # of an account: app@web1
 def on_the_line(headline: Verdict, room: int) -> tuple[Verdict, list[str]]:
     """Give it with texts that fit into ``room`` letters, and lines with what was left out.
 
-    Of the forms of each text the longest ones are chosen that fit together. Texts without shorter forms lose
-    clauses.
+    Forms of each text are chosen that fit together. Texts without shorter forms lose clauses.
     """
     fitting = _in_forms(headline, room)
     if headline.fits and len(fitting.sentence) > room:
@@ -41,14 +40,20 @@ def on_the_line(headline: Verdict, room: int) -> tuple[Verdict, list[str]]:
 
 
 def _in_forms(headline: Verdict, room: int) -> Verdict:
-    """Choose the longest sentence that fits; if none does, the shortest."""
-    chosen = headline
-    for what, why, advice in product(*map(forms, (headline.what, headline.why, headline.advice))):
+    """Choose forms that fit, none much shorter than it has to be; if none do, the shortest of each."""
+    texts = [[*enumerate(forms(text))] for text in (headline.what, headline.why, headline.advice)]
+    for chosen in sorted(product(*texts), key=_shortened):
+        what, why, advice = (text for _, text in chosen)
         one = headline._replace(what=what, why=why, advice=advice)
-        length, best = len(one.sentence), len(chosen.sentence)
-        if (best < length <= room) or (length < best > room):
-            chosen = one
-    return chosen
+        if len(one.sentence) <= room:
+            break
+    return one
+
+
+def _shortened(chosen: tuple[tuple[int, str], ...]) -> tuple[int, int]:
+    """Rank a choice by the text that is shortened most, then by all of them."""
+    places = [place for place, _ in chosen]
+    return max(places), sum(places)
 
 
 def _without_last_clauses(headline: Verdict, room: int) -> Verdict:
