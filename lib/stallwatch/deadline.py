@@ -100,10 +100,9 @@ class Account:
         self.waits = False  # just now
         self.in_vain_at = -math.inf  # when a server that had its time was given up, as the time was up
         self.has_looked_again = False  # after the time was up: who sends without end is not read without end
-        self.children = Children()
         self._thread = get_native_id()
         self._begun, self._computed = time.monotonic(), time.process_time()
-        self._queued = _queued("self", self._thread)
+        self._queued = _queued(self._thread)
 
     def computed(self) -> float:
         """Return how long we have computed."""
@@ -111,8 +110,11 @@ class Account:
 
     def starved(self) -> float:
         """Return how long we had no processor, as far as it shows, if too long for a verdict; or else 0.0."""
-        shown = max(self.overshot, self._stood(), _queued("self", self._thread) - self._queued)
-        return shown if shown > self._enough() else self._starved_child()
+        return shown if (shown := self.shown()) > self.enough() else 0.0
+
+    def shown(self) -> float:
+        """Return how long we had no processor, as far as it shows."""
+        return max(self.overshot, self._stood(), self._waited_for_processor())
 
     def stand_by(self, seconds: float) -> None:
         """Sleep in a thread beside the run, which shows for how long we have no processor, whatever we do."""
@@ -130,21 +132,20 @@ class Account:
     def lost(self) -> float:
         """Return how long the time was our own, if for too long to blame anybody else; or else 0.0."""
         own = time.monotonic() - self._begun - self.waited - self.rested
-        own = max(own, _queued("self", self._thread) - self._queued)  # the second has also what ticks hide
-        return own if own > self._enough() else self._starved_child()
+        own = max(own, self._waited_for_processor())  # the second has also what ticks hide
+        return own if own > self.enough() else 0.0
 
     def may_blame(self) -> bool:
         """Whether a server that has not answered until now had its time."""
         most_of_it = self.waited > self.seconds / 2
         return not self.lost() and (most_of_it or self.silent >= min(LITTLE_TIME, _MUCH * self.seconds))
 
-    def _enough(self, not_of_server: float = 0.0) -> float:
-        return max(self.silent - not_of_server, _MUCH * self.seconds, 2 * TICK)
+    def enough(self) -> float:
+        """Return for how long the time was our own where nobody else may be blamed."""
+        return max(self.silent, _MUCH * self.seconds, 2 * TICK)
 
-    def _starved_child(self) -> float:
-        """Return the same of the process that asks for us: meanwhile the server only seemed to be silent."""
-        queued = max((_queued_most(one.pid) for one in self.children), default=0.0)
-        return queued if queued > self._enough(queued) else 0.0
+    def _waited_for_processor(self) -> float:
+        return _queued(self._thread) - self._queued
 
 
 class Deadline:
@@ -161,7 +162,7 @@ class Deadline:
         """Begin; ``within`` another one, not after that. Time that we lose does not count there."""
         self.seconds = seconds
         self.account: Account = within.account if within else Account(seconds)
-        self.children: Children = self.account.children
+        self.children: Children = within.children if within else Children()
         self.farewells: list[Callable[[], None]] = within.farewells if within else []
         self.extended: Callable[[], None] = lambda: None  # called when the end has moved
         self._within = within
@@ -293,14 +294,10 @@ class Deadline:
     def overdue(self) -> str:
         """Give the sentence that ends the run if there is no verdict now."""
         account = self.account
-        whole = say_duration(account.seconds)
         doing = f": {self.doing}" if self.doing else ""
         if self.waits_in_vain():
-            return f"no answer within {whole}{doing}"
-        if starved := account.starved():
-            lost = say_duration(round(min(starved, account.seconds), 1))
-            return f"this check got no processor time for {lost} of {whole}{doing}"
-        return f"no verdict within {whole}{doing}"
+            return f"no answer within {say_duration(account.seconds)}{doing}"
+        return no_verdict(account.starved(), account.seconds) + doing
 
     def end(self) -> None:
         """Kill the children and send the farewells: nothing may delay the end, and nobody reads any more."""
@@ -311,22 +308,22 @@ class Deadline:
         self.farewells.clear()
 
 
-def _queued_most(process: int) -> float:
-    """Return how long the thread of a process has waited for a processor that has waited longest, seconds."""
-    try:
-        threads = os.listdir(f"/proc/{process}/task")
-    except OSError:  # it has ended
-        return 0.0
-    return max((_queued(process, thread) for thread in threads), default=0.0)
+def no_verdict(starved: float, seconds: float) -> str:
+    """Give the sentence that ends a run of so many ``seconds``; ``starved`` are those without a processor."""
+    whole = say_duration(seconds)
+    if starved:
+        lost = say_duration(round(min(starved, seconds), 1))
+        return f"this check got no processor time for {lost} of {whole}"
+    return f"no verdict within {whole}"
 
 
-def _queued(process: int | str, thread: int | str) -> float:
-    """Return how long a thread has waited for a processor, in seconds; 0.0: it is not counted.
+def _queued(thread: int) -> float:
+    """Return how long a thread of ours has waited for a processor, in seconds; 0.0: it is not counted.
 
     The second number of its schedstat, in nanoseconds (Linux, Documentation/scheduler/sched-stats).
     """
     try:
-        file = os.open(f"/proc/{process}/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(f"/proc/self/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         try:
             return int(os.read(file, 100).split()[1]) / 1e9
         finally:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -22,6 +23,7 @@ from subjects import ROOT
 from warm_daemon import lives, soon
 
 HUNG = ("-H", "127.0.0.1", "-u", "monitor", "-p", "x", "--no-state", "--unreachable", "unknown")
+NO_TIME = r"this check got no processor time for [\d.]+ s of 2 s"
 QUICK = ("--whole", "--log", ROOT / "tests/recorded/ndb_log/E0_start_and_100s_quiet.ndb_4_out.log")
 
 
@@ -118,7 +120,8 @@ def test_a_suspended_supervisor_or_worker(daemon, hung):
     process, worker = waits(daemon, hung, 2)
     worker.suspend()
     status, text = said(process)
-    assert (status, text) == (3, "MYSQL_QUERY UNKNOWN - no verdict within 2 s\n")
+    assert status == 3
+    assert re.fullmatch(rf"MYSQL_QUERY UNKNOWN - {NO_TIME}\n", text)
     soon(lambda: not lives(worker.pid))
     process, worker = waits(daemon, hung, 2)
     worker.suspend()

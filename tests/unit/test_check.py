@@ -1408,3 +1408,11 @@ def test_a_run_whose_report_the_alarm_interrupts_has_the_reason_for_its_end(chec
     monkeypatch.setattr(Run, "_starved_runs", interrupted)
     status, text = check.run(findings, [])
     assert (status, text.count("no time")) == (3, 1)
+
+
+def test_who_reports_in_the_place_of_a_run_that_has_just_ended_has_its_report(check):
+    reports = []
+    ended = check.run(lambda *_: [Reading("lag", 2, "s")], [], lambda _, report: reports.append(report))
+    (report,) = reports
+    assert ended[0] == 0
+    assert report("no verdict within 8 s") == ended

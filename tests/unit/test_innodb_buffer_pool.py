@@ -6,7 +6,7 @@ import pytest
 from captured_mysql import VERSIONS, CapturedMysql, lines
 from captured_runs import Runs, numbers
 from stallwatch.probes.innodb_buffer_pool.messages import LESSON
-from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
+from stallwatch.sources.mysql import MysqlError, NoAnswerError, NoTimeError, UnreachableError
 
 REQUESTS, READS = "Innodb_buffer_pool_read_requests", "Innodb_buffer_pool_reads"
 STATUS = "SHOW ENGINE INNODB STATUS"
@@ -237,6 +237,15 @@ def test_a_hanging_status_loses_nothing_else(look, warm, mysql_9_7, monkeypatch)
     assert status == 1
     assert f"WARNING - {STATUS} takes longer than 7 s - InnoDB's own locks are contended" in text
     assert numbers(text)["miss_ratio"] == "1%"
+
+
+def test_a_server_of_which_nothing_else_can_be_asked_in_time_has_not_answered(look, mysql_9_7, monkeypatch):
+    what = f"db1:3306 has not answered within 7 s: asked {STATUS}"
+    slow(mysql_9_7, look, monkeypatch, 7, NoAnswerError(what))
+    mysql_9_7.failing = {"SELECT 1": NoTimeError("no time was left to ask db1:3306: SELECT 1")}
+    status, text = look(mysql_9_7)
+    assert status == 3
+    assert f"UNKNOWN - {what} |" in text
 
 
 def test_one_that_still_hangs_is_critical_and_not_asked_again(look, mysql_9_7):

@@ -1,7 +1,7 @@
 """What could not be found out costs nothing else, and is said."""
 
 import pytest
-from stallwatch.deadline import Deadline
+from stallwatch.deadline import Account, Deadline, TimeUpError
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.ndb_redo_buffer.inquiry import Inquiry
 from stallwatch.sources.mysql import DeniedError, MissingTableError, NoAnswerError, UnreachableError
@@ -71,6 +71,14 @@ def test_what_takes_longer_than_there_is_time_is_left_out_and_said():
     assert asides(inquiry, all_of_them=False) == ["not looked at, as time was short: why; since when"]
     assert (failure.what, failure.advice) == (f"not looked at, as time was short: {FULL}", "raise --timeout")
     assert inquiry.problems == [failure]
+
+
+def test_a_subject_that_has_no_time_as_we_lost_it_ends_the_run(monkeypatch):
+    monkeypatch.setattr(Account, "lost", lambda _: 5.0)
+    inquiry = Inquiry(Deadline(1.0))
+    inquiry.evidence("why", lambda: None, takes=2.0)
+    with pytest.raises(TimeUpError):
+        inquiry.subject(FULL, lambda: None, takes=2.0)
 
 
 def test_an_error_of_ours_is_not_hidden(inquiry):

@@ -7,6 +7,7 @@ import pytest
 from clock import keep_time
 from fake_proc import FakeProc
 from ndb_nodes import NodesNdb
+from stallwatch.deadline import Account
 from stallwatch.findings import ProbeError
 from stallwatch.frame.options import mysql
 from stallwatch.sources import ndb_mgm
@@ -1450,6 +1451,17 @@ def test_where_everything_is_slow_the_missing_node_is_told_and_remembered(
     assert "node 4 is missing, node group 0 has only node 3 left" in first_line(text)
     assert "[OK] not looked at, as no time is left (--timeout): ndbinfo.transporters, threadstat" in text
     assert list(tmp_path.glob("*.json"))
+
+
+def test_what_this_check_had_no_time_to_look_at_is_unknown(look, ndb, monkeypatch):
+    ndb.keep_time(monkeypatch)
+    ndb.end(4)
+    ndb.takes = 1.4
+    monkeypatch.setattr(Account, "lost", lambda _: 8.0)
+    status, text = look()
+    assert status == 2
+    assert "node 4 is missing" in first_line(text)
+    assert "[UNKNOWN] no verdict within 8 s" in text
 
 
 def test_what_was_left_out_is_the_first_at_the_next_look(look, ndb, monkeypatch):

@@ -13,12 +13,15 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from clock import Clock
 from hypothesis import given
 from hypothesis import strategies as st
+from stallwatch.deadline import Deadline
 from stallwatch.frame.exit import UNKNOWN
 from stallwatch.warm import daemon, nagios, protocol, supervisor
 from stallwatch.warm.hand import Hand
 from stallwatch.warm.nagios import Front, read, words_of, written
+from stallwatch.warm.slot import Pulse, Slot
 from stallwatch.warm.supervisor import Supervisor
 from stallwatch.warm.worker import OF_C, Worker
 
@@ -250,6 +253,55 @@ def test_what_c_reads_of_the_environment_is_the_callers():
     finally:
         one._move(protocol.Request("check_host", os.getcwd(), [], kept))
         os.environ = before  # noqa: B003 - what it was before
+
+
+@pytest.mark.usefixtures("whose_time")
+def test_a_worker_that_is_stopped_when_a_check_begins_shows_that():
+    """Before its second thread has looked, which sleeps for as long as there is no check."""
+    one = Worker(SimpleNamespace(send=lambda _: None), Slot(), {})
+    with pytest.MonkeyPatch.context() as patch:
+        clock = Clock()
+        patch.setattr(time, "monotonic", lambda: clock.now)
+        patch.setattr(time, "process_time", lambda: 0.0)
+        deadline = Deadline(2)
+        one._begin(deadline, None)
+        clock.later(1.5)
+        assert deadline.overdue() == "this check got no processor time for 1.5 s of 2 s"
+
+
+NO_VERDICT = b"DEMO UNKNOWN - no verdict within 2 s\n"
+STOPPED = b"DEMO UNKNOWN - this check got no processor time for 1.5 s of 2 s\n"
+
+
+@pytest.mark.parametrize(
+    ("pulse", "told"),
+    [
+        (Pulse(at=102.3, awoke=0.0, computed=0.5, shown=0.0, enough=0.5), NO_VERDICT),
+        (Pulse(at=100.85, awoke=0.0, computed=0.5, shown=0.0, enough=0.5), STOPPED),  # and not back yet
+        (Pulse(at=100.85, awoke=0.0, computed=-1.0, shown=0.0, enough=0.5), NO_VERDICT),
+        (Pulse(at=102.3, awoke=101.5, computed=0.5, shown=1.45, enough=0.5), STOPPED),
+        (Pulse(at=102.3, awoke=102.3, computed=0.5, shown=1.5, enough=0.5), b""),  # it reports by itself
+        (Pulse(at=103.3, awoke=103.3, computed=0.5, shown=1.5, enough=0.5), b""),
+    ],
+)
+def test_a_check_that_its_worker_does_not_end_is_ended_and_says_whose_time_it_was(monkeypatch, pulse, told):
+    """The end was 0.4 s ago; a worker that went on only then has as long from there, up to 1 s."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    killed = []
+    with ours, theirs:
+        hand = Hand(0, None, Slot())
+        hand.take(SimpleNamespace(connection=ours, plugin="check_demo"))
+        hand.slot.begin(102.0, 2.0)
+        hand.slot.beat(pulse)
+        monkeypatch.setattr(hand, "end", killed.append)
+        monkeypatch.setattr(hand, "_seen", lambda: (b"S", 0.5))
+        hand.look(102.4)
+        theirs.settimeout(0)
+        assert bool(killed) is bool(told)
+        if told:
+            assert theirs.recv(1000)[protocol.ANSWER.size :] == told
+        hand.look(103.1)
+        assert killed
 
 
 def until(condition):

@@ -224,11 +224,17 @@ class Check:
     def _run(self, findings: Findings, argv: list[str], at_start: AtStart) -> tuple[int, str, Report | None]:
         answer: list[str] = []
         begun: list[tuple[Namespace, Run]] = []
+        ended: list[tuple[int, str]] = []
 
         def begin(run: Run, options: Namespace) -> None:
+            def in_its_place(why: str) -> tuple[int, str]:
+                """Report it from another thread; the run's own report, if there is one by then, is right."""
+                report = self._cut_short(why, options, run)
+                return ended[0] if ended else report
+
             run.output, run.progress = answer.append, lambda _: None
             begun.append((options, run))
-            at_start(run.deadline, lambda why: self._cut_short(why, options, run))
+            at_start(run.deadline, in_its_place)
             alarm.set(run.deadline)
 
         try:
@@ -238,7 +244,8 @@ class Check:
                     alarm.off()
                 except TimeUpError as error:
                     status, text = self._cut_short(str(error), *begun[0])
-            return status, "".join(answer) + text, begun[0][1].report if begun else None
+            ended.append((status, "".join(answer) + text))  # before the run forgets what it found
+            return *ended[0], begun[0][1].report if begun else None
         finally:
             for _, run in begun:
                 run.end()

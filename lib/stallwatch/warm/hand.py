@@ -7,10 +7,10 @@ import signal
 import time
 from contextlib import suppress
 
+from stallwatch.deadline import TICK, no_verdict
 from stallwatch.frame.exit import UNKNOWN
 from stallwatch.line import status
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import say_duration
 from stallwatch.warm import protocol
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from stallwatch.warm.caller import Caller
     from stallwatch.warm.slot import Slot
 
-_OVERDUE = 0.35  # seconds after its time in which a check ends itself
+_OVERDUE = 0.35  # seconds after its time in which a check ends itself, or after the worker, late, went on
+_LATEST = 1.0  # seconds after its time: less than a front waits
 _UNBEGUN = 5.0  # seconds in which a worker understands a command line
 _GONE = 0.5  # seconds in which a caller that is gone may have got its answer
 SHORT = 0.25  # seconds of processor time: usual checks take 0.01, the reading of a long log takes more
@@ -62,14 +63,18 @@ class Hand:
 
         It does not wait for a server, nor has its check had much time of a processor since the first call.
         """
+        state, spent = self._seen()
+        self._spent = spent if self._spent is None else self._spent
+        return state == b"R" and spent - self._spent < SHORT
+
+    def _seen(self) -> tuple[bytes, float]:
+        """Give its state, and its seconds of processor time; b"": it has ended."""
         try:
             with open(f"/proc/{self.process}/stat", "rb") as file:
                 state, *fields = file.read().rpartition(b")")[2].split()  # proc(5)
         except OSError:
-            return False
-        spent = sum(map(int, fields[_TIMES])) / _TICKS
-        self._spent = spent if self._spent is None else self._spent
-        return state == b"R" and spent - self._spent < SHORT
+            return b"", 0.0
+        return state, sum(map(int, fields[_TIMES])) / _TICKS
 
     def end(self, number: int = signal.SIGTERM) -> None:
         """Send it, and with SIGKILL its children, a signal."""
@@ -89,15 +94,18 @@ class Hand:
                 self.end()
         elif self.caller:
             until, seconds, answering = self.slot.read()
-            late = now - (until + _OVERDUE if until else self.since + _UNBEGUN)
+            pulse = self.slot.pulse()
+            end = max(until, min(pulse.awoke, until + _LATEST - _OVERDUE)) + _OVERDUE
+            late = now - (end if until else self.since + _UNBEGUN)
             if late > (_STUBBORN if answering else 0):
+                _, spent = self._seen()
+                starved = pulse.shown + max(0.0, now - pulse.at - TICK - max(0.0, spent - pulse.computed))
                 self.end(signal.SIGKILL)
                 if until and not answering:  # otherwise the caller runs the plugin itself
-                    self._answer_for(seconds)
+                    self._answer_for(no_verdict(starved if starved > pulse.enough else 0.0, seconds))
 
-    def _answer_for(self, seconds: float) -> None:
-        name = self.plugin.removeprefix("check_").upper()
-        line = status(name, "UNKNOWN", f"no verdict within {say_duration(seconds)}")
+    def _answer_for(self, why: str) -> None:
+        line = status(self.plugin.removeprefix("check_").upper(), "UNKNOWN", why)
         if self.caller:
             with suppress(OSError):
                 self.caller.send(protocol.answered(UNKNOWN, f"{line}\n"))

@@ -5,7 +5,21 @@ from __future__ import annotations
 import mmap
 import struct
 
+from stallwatch.startup import NamedTuple
+
 _FIELDS = struct.Struct("dd?")
+_PULSE = struct.Struct("5d")
+_OF_PULSE = 64  # where it is: a thread of its own writes it
+
+
+class Pulse(NamedTuple):
+    """What a worker, which looks up after each tick, showed the last time; times by the monotonic clock."""
+
+    at: float
+    awoke: float  # when it last went on after it had slept for longer than a tick
+    computed: float  # seconds of processor time of the worker
+    shown: float  # seconds for which the check had no processor, as far as it shows
+    enough: float  # seconds of these where nobody else may be blamed
 
 
 class Slot:
@@ -26,6 +40,14 @@ class Slot:
         """Show that the answer is being sent: nobody else may send one."""
         end, seconds, _ = self.read()
         self._show(end, seconds, answering=True)
+
+    def beat(self, pulse: Pulse) -> None:
+        """Show that the worker goes on."""
+        _PULSE.pack_into(self._memory, _OF_PULSE, *pulse)
+
+    def pulse(self) -> Pulse:
+        """Give what the worker showed when it last went on."""
+        return Pulse(*_PULSE.unpack_from(self._memory, _OF_PULSE))
 
     def read(self) -> tuple[float, float, bool]:
         """Give its end (0: it has not begun), its seconds, and whether it is being answered."""

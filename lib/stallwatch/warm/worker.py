@@ -15,11 +15,12 @@ from stallwatch.deadline import TICK
 from stallwatch.frame.exit import UNKNOWN, no_dump, silence
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.warm import protocol
+from stallwatch.warm.slot import Pulse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.deadline import Account, Deadline
     from stallwatch.frame.check import Check, Findings
     from stallwatch.warm.slot import Slot
 
@@ -114,7 +115,13 @@ class Worker:
 
         tell()
         deadline.extended = tell
+        deadline.account.stand_by(0)  # for the moments until ``_watch`` does
+        self._beat(deadline.account, 0.0)
         self._underway = deadline, report
+
+    def _beat(self, account: Account, awoke: float) -> None:
+        pulse = Pulse(time.monotonic(), awoke, time.process_time(), account.shown(), account.enough())
+        self._slot.beat(pulse)
 
     def _answer(self, code: int, text: str) -> None:
         self._slot.answering()
@@ -124,10 +131,15 @@ class Worker:
 
     def _watch(self) -> None:
         """Answer a check that does not end in time, as the main thread hangs in a library; then end."""
+        awoke = 0.0
         while True:
             underway = self._underway
             if underway:
-                underway[0].account.stand_by(TICK)
+                account, begun = underway[0].account, time.monotonic()
+                account.stand_by(TICK)
+                if (now := time.monotonic()) - begun > 2 * TICK:
+                    awoke = now
+                self._beat(account, awoke)
             else:
                 time.sleep(TICK)
             if not underway or underway[0].until_end() > -_LATE or not self._pen.acquire(blocking=False):

@@ -116,12 +116,12 @@ def connect(target: Target, run: Run, deadline: Deadline | None = None) -> Serve
 def connect_besides(target: Target, run: Run) -> Server:
     """Log in at another server than the one that is judged, whose verdict must not be lost to that."""
     from stallwatch.deadline import LITTLE_TIME
-    from stallwatch.sources.mysql.errors import NoAnswerError
+    from stallwatch.sources.mysql.errors import NoTimeError
 
     share = min(_PATIENCE, run.deadline.left() / 2)
     if share < LITTLE_TIME:
         run.deadline.must_have_had_time()
-        raise NoAnswerError(f"no time was left to ask {target.where}", "raise --timeout")
+        raise NoTimeError(f"no time was left to ask {target.where}", "raise --timeout")
     return connect(target, run, run.deadline.part(share))
 
 

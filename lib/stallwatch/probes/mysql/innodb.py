@@ -21,7 +21,7 @@ from stallwatch.findings import ProbeError, Reading
 from stallwatch.probes.mysql.asking import PROCESS, Asking, Statement, text
 from stallwatch.probes.mysql.processes import processes
 from stallwatch.probes.mysql.status import is_on, numbers
-from stallwatch.sources.mysql import MysqlError, NoAnswerError
+from stallwatch.sources.mysql import MysqlError, NoAnswerError, NoTimeError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration, say_size
 
@@ -207,11 +207,13 @@ def _asked(server: Server, budget: float, idle: Server | None) -> Answer:
     begun = clock()
     try:
         rows = server.rows(STATUS.sql, within=budget)
-    except NoAnswerError:
+    except NoAnswerError as late:
         seconds = clock() - begun
         try:
             if idle:
                 idle.rows(_NOTHING, within=_ALIVE)
+        except NoTimeError:  # what is known is that this one was not answered
+            return Answer(why=late)
         except MysqlError as error:
             return Answer(why=error)
         longer = f"SHOW ENGINE INNODB STATUS takes longer than {say_duration(seconds)}"

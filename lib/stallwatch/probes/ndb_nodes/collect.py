@@ -64,9 +64,11 @@ class Tables:
     def ask(self, table: str, step: Callable[[], Found], *, evidence: bool = False) -> Found | None:
         """Return what ``step`` asks; None if it cannot be had, which is UNKNOWN, of mere evidence an aside.
 
-        Of all ProbeErrors it raises ClusterDownError alone.
+        Of all ProbeErrors it raises ClusterDownError alone; TimeUpError if there is no time as we lost it.
         """
         if self._is_closed or self._deadline.left() <= self._slowest:
+            if not (self._is_closed or evidence):
+                self._deadline.must_have_had_time()
             self.left_out.append(table)
             return None
         return self.understand(table, step, evidence=evidence)

@@ -29,8 +29,13 @@ class Inquiry:
         self._left_out: list[str] = []
 
     def subject(self, about: str, step: Callable[[], None], takes: float = 0.0) -> ProbeError | None:
-        """Do a step that the verdict is about; why it failed is a problem, and returned."""
+        """Do a step that the verdict is about; why it failed is a problem, and returned.
+
+        Raises TimeUpError if there is no time for it as we lost too much.
+        """
         failure = self._refusal(about, step, takes)
+        if isinstance(failure, _NoTimeError):
+            self._deadline.must_have_had_time()
         if failure:
             self.problems.append(failure)
         return failure

@@ -12,6 +12,7 @@ from stallwatch.sources.mysql.errors import (
     MissingTableError,
     MysqlError,
     NoAnswerError,
+    NoTimeError,
     UnknownStatementError,
     UnreachableError,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "MissingTableError",
     "MysqlError",
     "NoAnswerError",
+    "NoTimeError",
     "Target",
     "Tls",
     "UnknownStatementError",

@@ -36,6 +36,10 @@ class NoAnswerError(MysqlError):
     waited = 0.0
 
 
+class NoTimeError(NoAnswerError):
+    """A statement was not asked, or had no more than a moment: that shows nothing of the server."""
+
+
 class DeniedError(MysqlError):
     """The user may not.
 

@@ -11,6 +11,7 @@ from stallwatch.sources.mysql.errors import (
     MissingTableError,
     MysqlError,
     NoAnswerError,
+    NoTimeError,
     UnknownStatementError,
     UnreachableError,
 )
@@ -84,7 +85,7 @@ def _late(asked: Asked, facts: Facts) -> NoAnswerError:
         what = f"{asked.where} has not answered within {within}: {quoted}: asked {asked.shortly}"
         return NoAnswerError(what, "", facts.number)
     if asked.waited < _NO_TIME:  # another run had the state until now, or the machine is busy
-        return NoAnswerError(f"no time was left to ask {asked.where}: {asked.shortly}", "raise --timeout")
+        return NoTimeError(f"no time was left to ask {asked.where}: {asked.shortly}", "raise --timeout")
     if why := asked.why():
         return NoAnswerError(f"{why.what} ({asked.where} has not answered within {within})", why.advice)
     return NoAnswerError(f"{asked.where} has not answered within {within}: asked {asked.shortly}")
