@@ -113,8 +113,13 @@ class Account:
         return shown if (shown := self.shown()) > self.enough() else 0.0
 
     def shown(self) -> float:
-        """Return how long we had no processor, as far as it shows."""
-        return max(self.overshot, self._stood(), self._waited_for_processor())
+        """Return how long we had no processor, as far as it shows.
+
+        Who is stopped does not wait in the queue, but who waits there may be late, too: both together are no
+        more than what is our own and was not spent on computing.
+        """
+        queued, stood = self._waited_for_processor(), max(self.overshot, self._stood())
+        return max(queued, stood, min(queued + stood, self._own() - self.computed()))
 
     def stand_by(self, seconds: float) -> None:
         """Sleep in a thread beside the run, which shows for how long we have no processor, whatever we do."""
@@ -131,14 +136,16 @@ class Account:
 
     def lost(self) -> float:
         """Return how long the time was our own, if for too long to blame anybody else; or else 0.0."""
-        own = time.monotonic() - self._begun - self.waited - self.rested
-        own = max(own, self._waited_for_processor())  # the second has also what ticks hide
+        own = max(self._own(), self._waited_for_processor())  # the second has also what ticks hide
         return own if own > self.enough() else 0.0
 
     def may_blame(self) -> bool:
         """Whether a server that has not answered until now had its time."""
         most_of_it = self.waited > self.seconds / 2
         return not self.lost() and (most_of_it or self.silent >= min(LITTLE_TIME, _MUCH * self.seconds))
+
+    def _own(self) -> float:
+        return time.monotonic() - self._begun - self.waited - self.rested
 
     def enough(self) -> float:
         """Return for how long the time was our own where nobody else may be blamed."""
@@ -274,7 +281,13 @@ class Deadline:
     def must_have_had_time(self) -> None:
         """Raise TimeUpError if we lost more time than is left: what is missing is nobody else's fault."""
         if self.account.lost() > self.account.left():
-            raise TimeUpError(self.overdue())
+            starved = self.account.starved()
+            raise TimeUpError(no_verdict(starved, self.account.seconds) if starved else self.short())
+
+    def short(self) -> str:
+        """Give the sentence that a run has hardly any time left to ask."""
+        account = self.account
+        return f"this check had {_rounded(account.left())} of {say_duration(account.seconds)} left"
 
     def put_off(self) -> bool:
         """Move the end a little, once, if a server is waited for: so the wait times out, and is reported."""
@@ -297,7 +310,11 @@ class Deadline:
         doing = f": {self.doing}" if self.doing else ""
         if self.waits_in_vain():
             return f"no answer within {say_duration(account.seconds)}{doing}"
-        return no_verdict(account.starved(), account.seconds) + doing
+        starved = account.starved()
+        if account.waits and not starved:
+            whole = say_duration(account.seconds)
+            return f"this check had only {_rounded(account.silent)} of {whole} for an answer{doing}"
+        return no_verdict(starved, account.seconds) + doing
 
     def end(self) -> None:
         """Kill the children and send the farewells: nothing may delay the end, and nobody reads any more."""
@@ -312,9 +329,12 @@ def no_verdict(starved: float, seconds: float) -> str:
     """Give the sentence that ends a run of so many ``seconds``; ``starved`` are those without a processor."""
     whole = say_duration(seconds)
     if starved:
-        lost = say_duration(round(min(starved, seconds), 1))
-        return f"this check got no processor time for {lost} of {whole}"
+        return f"this check got no processor time for {_rounded(min(starved, seconds))} of {whole}"
     return f"no verdict within {whole}"
+
+
+def _rounded(seconds: float) -> str:
+    return say_duration(round(seconds, 1))
 
 
 def _queued(thread: int) -> float:

@@ -31,6 +31,9 @@ class Waiting:
     def must_have_had_time(self):
         pass
 
+    def short(self):
+        return "this check had 1 s of 8 s left"
+
 
 def soon(run):
     """Let the time of a run be up in a moment, however long it took to come here; it says "within 500 ms"."""

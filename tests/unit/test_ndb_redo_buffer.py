@@ -631,7 +631,7 @@ def test_what_there_was_no_time_to_look_at_is_not_ok(look, ndb):
     ndb.takes = 1.6
     status, text = look()
     assert status == 3
-    assert "UNKNOWN - not looked at, as time was short: how full the redo log is - raise --timeout" in text
+    assert " s of 8 s left: how full the redo log is - raise --timeout" in text
 
 
 def test_a_full_redo_log_is_told_without_any_sample(look, ndb):
@@ -767,7 +767,8 @@ def test_two_samples_come_before_all_else(look, ndb):
     status, text = look()
     assert status == 2
     assert "(2 of 5 samples, time was short)" in text
-    assert "[UNKNOWN] not looked at, as time was short: how full the redo log is - raise" in text
+    assert "[UNKNOWN] not looked at, as this check had " in text
+    assert " s of 8 s left: how full the redo log is - raise" in text
 
 
 def test_a_node_that_is_not_started_is_not_judged(look, ndb):

@@ -189,7 +189,7 @@ def ask_status(
     """
     if budget < _LEAST:
         server.deadline.must_have_had_time()
-        what = f"no time was left to ask {server.where} SHOW ENGINE INNODB STATUS"
+        what = f"no time was left to ask {server.where} SHOW ENGINE INNODB STATUS, {server.deadline.short()}"
         return Answer(why=ProbeError(what, "give it a longer --timeout"))
     begun = time.monotonic()
     asking = Asking(server, lambda _: None)

@@ -66,7 +66,7 @@ class Inquiry:
 
     def _refusal(self, about: str, step: Callable[[], None], takes: float) -> ProbeError | None:
         if self._deadline.left() < takes:
-            return _NoTimeError(f"not looked at, as time was short: {about}", "raise --timeout")
+            return _NoTimeError(f"not looked at, as {self._deadline.short()}: {about}", "raise --timeout")
         try:
             step()
         except ProbeError as error:
