@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import warm_daemon
+from levels import representative
 from loopback import serving
 from subjects import BY_NAME, NETWORK, RECORDED, SECRET, SUBJECTS
 
@@ -23,6 +24,7 @@ NUMBER = re.compile(r"-?\d[\d.,]*( (?:ms|us|µs|s|min|h|d|KiB|MiB|GiB|TiB|B|%)\b
 NOW = re.compile(r"\b1\d{9}(\.\d+)?")  # in state files
 ANY = re.compile(r"N(?: N)*")
 BUSY = ("host", "mysqld_process", "bonding")  # what they see is never the same twice
+WORDS = [("--help",), ("-V",), ("--bogus",), ("--timeout=never", "--output=json")]
 STYLES = ((), ("-v",), ("--output", "json"), ("--output", "human", "-v"))
 LOGS = sorted(path for path in (RECORDED / "ndb_log").glob("*.log") if path.stat().st_size < 1 << 16)
 
@@ -76,16 +78,21 @@ def same(daemon, plugin, *words, **more):
     return behind
 
 
-@pytest.mark.parametrize("words", [("--help",), ("-V",), ("--bogus",), ("--timeout=never", "--output=json")])
+def in_turns(several, number):
+    """Those of several plugins that a case of this number runs: without all cells every other one."""
+    return [*several][number % representative(2, 1) :: representative(2, 1)]
+
+
+@pytest.mark.parametrize("words", WORDS)
 def test_what_needs_no_server(daemon, words):
-    for name in BY_NAME:
+    for name in in_turns(BY_NAME, WORDS.index(words)):
         same(daemon, f"check_{name}", *words)
 
 
 @pytest.mark.parametrize("style", STYLES, ids=" ".join)
 def test_a_dead_port(daemon, style):
     password = {f"STALLWATCH_{family}_PASSWORD": SECRET for family in ("MYSQL", "JMX")}
-    for subject in SUBJECTS:
+    for subject in in_turns(SUBJECTS, STYLES.index(style)):
         if subject.source in NETWORK:
             words = [word.format(host="127.0.0.1", port=9, user="monitor") for word in subject.arguments]
             behind, alone = both(daemon, f"check_{subject.plugin}", *words, *style, environment=password)

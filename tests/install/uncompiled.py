@@ -7,6 +7,7 @@ import os
 import subprocess
 
 NOBODY = 65534
+PACKAGES = {"jmxquery", "nagiosplugin", "psutil", "pymysql", "stallwatch"}
 UNCOMPILED = """
 import struct, sys
 from importlib.util import MAGIC_NUMBER, cache_from_source
@@ -31,3 +32,10 @@ def uncompiled(python, folder):
         asking(python, folder), capture_output=True, text=True, check=True, cwd="/", **becoming
     )
     return done.stdout.splitlines()
+
+
+def packages_in(environment):
+    """The folder of packages of a virtual environment, with all that are needed in it."""
+    [packages] = environment.glob("lib/python3.*/site-packages")
+    assert {path.parent.name for path in packages.glob("*/__init__.py")} >= PACKAGES
+    return packages

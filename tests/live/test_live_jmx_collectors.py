@@ -29,6 +29,14 @@ COLLECTORS = {
     ),
 }
 FILLING = ("17-zgc", "21-zgc-generational", "25-zgc")  # their heap between collections, more than others
+REPRESENTATIVE = ("17-parallel", "21-zgc-generational", "25-g1")
+
+
+def names(collectors):
+    """Of collectors: the others than representative ones are for all cells."""
+    for name in collectors:
+        marks = [] if name in REPRESENTATIVE else [pytest.mark.only_in_all_cells]
+        yield pytest.param(name, id=name, marks=marks)
 
 
 @contextlib.contextmanager
@@ -50,8 +58,8 @@ def judged(jvm, tmp_path, title):
     return done.returncode, done.stdout
 
 
-@pytest.mark.slow("JVMs with eight collectors collect for some seconds each")
-@pytest.mark.parametrize("name", COLLECTORS)
+@pytest.mark.slow("JVMs of many collectors collect for some seconds each")
+@pytest.mark.parametrize("name", [*names(COLLECTORS)])
 def test_a_heap_that_is_not_full_is_ok_with_every_collector(tmp_path, name):
     with collecting(tmp_path, name, 100) as jvm:
         judged(jvm, tmp_path, "Garbage collection")
@@ -62,8 +70,8 @@ def test_a_heap_that_is_not_full_is_ok_with_every_collector(tmp_path, name):
         assert pauses[0] == 0, pauses
 
 
-@pytest.mark.slow("JVMs with three collectors collect for some seconds each")
-@pytest.mark.parametrize("name", FILLING)
+@pytest.mark.slow("JVMs of several collectors collect for some seconds each")
+@pytest.mark.parametrize("name", [*names(FILLING)])
 def test_a_heap_of_which_most_is_live_is_a_warning(tmp_path, name):
     with collecting(tmp_path, name, 205) as jvm:
         status, line = judged(jvm, tmp_path, "JVM heap")
