@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from asking_server import Asking, certificate
 # What two runs of the same plugin may tell differently: durations, and quantities that change meanwhile.
 NUMBER = re.compile(r"-?\d[\d.,]*( (?:ms|us|µs|s|min|h|d|KiB|MiB|GiB|TiB|B|%)\b)*")
 NOW = re.compile(r"\b1\d{9}(\.\d+)?")  # in state files
+APART = 1.1  # seconds between looks that make an interval
 ANY = re.compile(r"N(?: N)*")
 BUSY = ("host", "mysqld_process", "bonding")  # what they see is never the same twice
 WORDS = [("--help",), ("-V",), ("--bogus",), ("--timeout=never", "--output=json")]
@@ -141,6 +143,7 @@ def test_a_healthy_server_and_one_that_refuses(daemon, subject, healthy, tmp_pat
     for password in (place.password, "wrong"):
         given = {f"STALLWATCH_{family}_PASSWORD": password for family in ("MYSQL", "JMX")}
         for style in ((), ("-v",)):
+            time.sleep(APART if style and subject.state else 0)  # or only one of them might have an interval
             behind, alone = (
                 run(f"check_{subject.plugin}", *words, *style, *own, environment=given)
                 for run, own in ((daemon.run, states[0]), (daemon.cold, states[1]))

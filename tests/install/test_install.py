@@ -62,7 +62,7 @@ def test_an_experiment_finds_the_plugins_beside_itself(installed, tmp_path):
     done = subprocess.run(
         [
             installed / "bin/stallwatch-experiment", "take", tmp_path / "taken.json", "-n", "4",
-            "--pause", "0", "--", "check_ndb_log", "--whole", "--log", LOG,
+            "--pause", "0", "--", "check_ndb_log", "--whole", "--no-state", "--log", LOG,
         ],
         capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"},
     )  # fmt: skip
