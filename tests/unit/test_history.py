@@ -1,9 +1,11 @@
 """For how long something has been so, and what was wrong and is still to be reported."""
 
+from __future__ import annotations
+
 import json
 
 import pytest
-from stallwatch.history import Since, remember, remembered
+from stallwatch.history import Since, recall, remember, remembered
 from stallwatch.startup import NamedTuple
 
 
@@ -63,3 +65,71 @@ def test_what_is_remembered_is_there_at_the_next_run_in_its_order():
 def test_damage_is_raised_and_no_ok_by_accident(kept):
     with pytest.raises(TypeError):
         remembered({"worst": kept}, "worst", Spin)
+
+
+class Look(NamedTuple):
+    """All that can be kept."""
+
+    at: float
+    node: int
+    spin: Spin
+    names: list[str]
+    numbers: set[int]
+    counts: dict[str, float]
+    by_node: dict[int, Spin]
+    pair: tuple[str, int] = ("", 0)
+    known: float | None = None
+    again: bool = False
+
+
+def recalled(kept, shape):
+    return recall(json.loads(json.dumps({"x": kept})), "x", shape)
+
+
+def test_what_is_kept_is_recalled_in_its_shape():
+    spin = Spin("a", 1.5, (2.0, 3))
+    look = Look(1, 2, spin, ["a"], {3, 4}, {"a": 0.5}, {3: spin}, ("file", 7), 0.0, again=True)
+    memory = {}
+    remember(memory, "look", look)
+    assert recalled(memory["look"], Look) == look
+    remember(memory, "looks", {3: look, 4: look}.values())
+    assert recalled(memory["looks"], list[Look]) == [look, look]
+
+
+def test_what_has_a_default_may_be_missing():
+    assert recalled({"lock": "a", "when": 1}, Spin) == Spin("a", 1)
+    assert recalled({"lock": "a"}, Spin) is None
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        None, 5, "x", [], {}, [5], True, {"lock": 5, "when": 1}, {"lock": "a", "when": "1"},
+        {"lock": "a", "when": None}, {"lock": "a", "when": True}, {"lock": "a", "when": 1, "news": 1},
+        {"lock": "a", "when": 1, "times": 5},
+        {"lock": "a", "when": 1, "times": [1, "x"]}, {"lock": "a", "when": float("nan")},
+        {"lock": "a", "when": 10**400},
+    ],
+)  # fmt: skip
+def test_damage_is_as_if_nothing_was_kept(kept):
+    assert recall({"x": kept}, "x", Spin) is None
+    assert recall({}, "x", Spin) is None
+
+
+@pytest.mark.parametrize(
+    ("shape", "kept", "found"),
+    [
+        (list[str], ["a", 5, None, "b"], ["a", "b"]),
+        (set[int], [1, True, 2.0, "3", 10**400, 4], {1, 4}),
+        (dict[int, float], {"1": 5, "x": 6, "2": None}, {1: 5}),
+        (list[tuple[float, float]], [[1, 2], [1], [1, 2, 3], ["x", 2], 5], [(1, 2)]),
+        (dict[str, list[float]], {"a": [1], "b": [1, "x"]}, {"a": [1]}),
+        (list[str], {"a": "b"}, None),
+        (dict[str, int], [["a", 1]], None),
+        (tuple[float, float | None], [1, None], (1, None)),
+        (int, 1.0, None),
+        (float, 10**400, None),
+    ],
+)
+def test_damaged_members_are_left_out(shape, kept, found):
+    assert recall({"x": kept}, "x", shape) == found

@@ -123,11 +123,11 @@ def test_without_the_clock_of_a_jvm_ours_has_to_do(monkeypatch):
 @pytest.mark.parametrize(
     "memory",
     [
-        {"start": 1000, "at": "x", "numbers": {"x": 1}},
-        {"start": 1000, "at": 50, "numbers": []},
-        {"start": 1000, "at": 50, "numbers": {"x": "1"}},
-        {"start": 1000, "at": 50, "numbers": {"x": None}},
-        {"start": 1000, "at": float("nan"), "numbers": {"x": 1}},
+        {"start": 1000, "last": {"at": "x", "numbers": {"x": 1}}},
+        {"start": 1000, "last": {"at": 50, "numbers": []}},
+        {"start": 1000, "last": {"at": 50, "numbers": {"x": "1"}}},
+        {"start": 1000, "last": {"at": 50, "numbers": {"x": None}}},
+        {"start": 1000, "last": {"at": float("nan"), "numbers": {"x": 1}}},
     ],
 )
 def test_a_memory_that_makes_no_sense_is_none(memory):
@@ -144,6 +144,6 @@ def test_a_memory_that_makes_no_sense_is_none(memory):
     ],
 )
 def test_a_look_before_that_makes_no_sense_is_none(before, why):
-    memory = {"start": 1000, "at": 60, "numbers": {"x": 1}, "before": before}
+    memory = {"start": 1000, "last": {"at": 60, "numbers": {"x": 1}}, "before": before}
     assert run(memory, 5) == why
     assert run(memory, 7, uptime=61_000) == (6, 1.0)

@@ -48,7 +48,7 @@ def test_mysql_counts_them_itself():
 
 def test_the_channel_s_own_are_counted():
     server = Server("MySQL", times=4)
-    memory = {"number": 7, "place": ["bin.000001", 0], "begun": [], "first": 700.0}
+    memory = {"number": 7, "place": {"file": "bin.000001", "offset": 0}, "begun": [], "first": 700.0}
     reconnects.look(memory, channel(name="east", relay_log="relay-east.000009"), server, 1000.0)
     assert server.asked[0][1] == (300, "%channel 'east'%")
 

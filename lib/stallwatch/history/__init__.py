@@ -9,19 +9,19 @@ writes back as JSON. What somebody else wrote, or damaged, is never trusted, and
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
+from functools import cache
+from types import UnionType
+
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, Protocol, TypeVar
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any, TypeVar
 
-    class Record(Protocol):
-        """A NamedTuple of what JSON can keep."""
-
-        def _asdict(self) -> dict[str, Any]: ...
-
-    One = TypeVar("One", bound=Record)
+    One = TypeVar("One")
 
 SLACK = 5.0  # seconds by which our clock and another may differ in what has passed
 
@@ -63,17 +63,70 @@ class Since:
         return float(self._now - self._kept.setdefault(what, self._now))
 
 
+def remember(memory: dict[str, Any], name: str, value: Any) -> None:
+    """Keep as ``memory[name]`` what ``recall`` reads in the next run."""
+    memory[name] = _plain(value)
+
+
+def recall(memory: dict[str, Any], name: str, shape: type[One]) -> One | None:
+    """Return what ``memory[name]`` keeps in this shape; None: there is none, or it is damaged.
+
+    A shape is ``float`` (a finite number), ``int``, ``str``, ``bool``, a NamedTuple of shapes, or, of shapes,
+    ``list[…]``, ``set[…]``, ``dict[str, …]``, ``dict[int, …]``, ``tuple[…, ...]``, ``tuple[…, …]``,
+    ``… | None``. Damaged members of a list, set or dictionary are left out; any other damage is one of all.
+    """
+    try:
+        return _read(memory.get(name), shape, _undamaged)  # type: ignore[no-any-return]
+    except (TypeError, ValueError):
+        return None
+
+
 def remembered(memory: dict[str, Any], key: str, record: Callable[..., One]) -> list[One]:
     """Give the problems that ``memory[key]`` keeps, in its order; none if it has none.
 
-    They are kept as ``remember`` writes them: ``[{"lock": "x", "when": 1234.5}]`` has a dictionary for each,
-    with the fields of ``record``, seconds in them since the epoch. Raises what Python raises on what is
-    damaged or of another version: TypeError mostly. The caller then forgets the whole memory and reports
-    that: a problem that is lost silently would be OK by accident.
+    They are kept as ``remember`` writes a list of NamedTuples. Raises what Python raises on what is damaged
+    or of another version: TypeError mostly. The caller then forgets the whole memory and reports that: a
+    problem that is lost silently would be OK by accident.
     """
     return [record(**kept) for kept in memory.get(key, [])]
 
 
-def remember(memory: dict[str, Any], key: str, problems: Iterable[Record]) -> None:
-    """Keep ``problems`` as ``memory[key]`` for the next run, in their order."""
-    memory[key] = [problem._asdict() for problem in problems]
+def _plain(value: Any) -> Any:
+    value = value._asdict() if hasattr(value, "_asdict") else value
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    several = hasattr(value, "__iter__") and not isinstance(value, str)
+    return [*map(_plain, value)] if several else value
+
+
+def _read(kept: Any, shape: Any, each: Callable[..., Iterable[Any]] = map) -> Any:
+    """Read what ``_plain`` wrote; raises TypeError and ValueError if it has another shape."""
+    if isinstance(shape, UnionType):
+        return None if kept is None else _read(kept, shape.__args__[0])
+    whole: Any = getattr(shape, "__origin__", shape)
+    parts: tuple[Any, ...] = getattr(shape, "__args__", ())
+    if isinstance(kept, dict) and whole is dict:
+        return dict(each(lambda one: (parts[0](one[0]), _read(one[1], parts[1])), kept.items()))
+    if isinstance(kept, dict) and hasattr(shape, "_fields"):
+        fields = _fields(shape)
+        return shape(**{name: _read(one, fields.get(name)) for name, one in kept.items()})
+    if isinstance(kept, list) and whole is tuple and parts[-1] is not ...:
+        return tuple([_read(one, part) for one, part in zip(kept, parts, strict=True)])
+    if isinstance(kept, list) and whole in (list, set, tuple):
+        return whole(each(lambda one: _read(one, parts[0]), kept))
+    if is_number(kept) if whole is float else type(kept) is whole and (whole is not int or is_number(kept)):
+        return kept
+    raise TypeError(shape)
+
+
+def _undamaged(read: Callable[[Any], Any], kept: Iterable[Any]) -> Iterator[Any]:
+    for one in kept:
+        with suppress(TypeError, ValueError):
+            yield read(one)
+
+
+@cache
+def _fields(record: type) -> dict[str, Any]:
+    """Give the shapes of the fields of a NamedTuple, by name."""
+    names = vars(sys.modules[record.__module__])
+    return {field: eval(shape, names) for field, shape in record.__annotations__.items()}  # noqa: S307 - ours

@@ -14,12 +14,12 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.history import has_restarted, own
+from stallwatch.history import has_restarted, own, recall, remember
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number, say_duration
+from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any
 
     from stallwatch.deadline import Deadline
@@ -36,14 +36,14 @@ class Look(NamedTuple):
 
     uptime: float  # seconds that it has been up
     at: float  # seconds since the epoch, by our clock
-    counts: Mapping[str, float]
+    counts: dict[str, float]
 
 
 class Interval(NamedTuple):
     """What something counted between two looks, and over how long."""
 
     seconds: float  # 0: there is nothing to compare with, and nothing counted
-    counts: Mapping[str, float]  # by name; what began anew meanwhile is not among them
+    counts: dict[str, float]  # by name; what began anew meanwhile is not among them
     again: bool = False  # soon after another look: what it shows does not count as one more
     why: str | ProbeError = ""  # there is nothing to compare with: an error if a look was lost
 
@@ -90,14 +90,16 @@ def since_last_look(memory: dict[str, Any], now: Look) -> Interval:
 
     ``memory`` is a dictionary of its own, for nothing else. Raises NoIntervalError.
     """
-    last, before = _look(memory), _look(memory.get("before"))
+    last, before = recall(memory, "last", Look), recall(memory, "before", Look)
     why = _not_comparable(last, now) if last else FIRST
     if last is None or why:
-        _remember(memory, now)
+        remember(memory, "last", now)
+        memory.pop("before", None)
         raise NoIntervalError(why)
     again = now.uptime - last.uptime < LEAST
     if not again:
-        _remember(memory, now, last)
+        remember(memory, "last", now)
+        remember(memory, "before", last)
     elif before:
         last = before
     elif _seconds(last, now) < SHORTEST:
@@ -156,23 +158,3 @@ def _not_comparable(last: Look, now: Look) -> str:
     if now.uptime > last.uptime + max(0.0, passed) + _LATE:
         return "it is up for longer than it can be: another one answers, or a clock was set"
     return ""
-
-
-def _remember(memory: dict[str, Any], look: Look, before: Look | None = None) -> None:
-    memory.clear()
-    memory.update(_kept(look))
-    if before:
-        memory["before"] = _kept(before)
-
-
-def _kept(look: Look) -> dict[str, Any]:
-    return {**look._asdict(), "counts": dict(look.counts)}
-
-
-def _look(kept: Any) -> Look | None:
-    """Read what was kept; None if it is none of ours."""
-    match kept:
-        case {"uptime": int() | float() as uptime, "at": int() | float() as at, "counts": dict(counts)}:
-            if all(map(is_number, (uptime, at, *counts.values()))):
-                return Look(uptime, at, counts)
-    return None

@@ -7,13 +7,21 @@ makes one longer nor ends one.
 
 from __future__ import annotations
 
+from stallwatch.history import recall, remember
 from stallwatch.history.delta import LEAST
-from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import is_number
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
+
+
+class _Look(NamedTuple):
+    """What was bad at a look, and at the one before it."""
+
+    at: float  # seconds since the epoch
+    numbers: set[int]
+    before: set[int]
 
 
 class Streaks:
@@ -32,10 +40,9 @@ class Streaks:
         *,
         again: bool = False,
     ) -> None:
-        kept = memory.get(key)
-        before = kept if isinstance(kept, dict) else {}
+        before = recall(memory, key, dict[str, int]) or {}
         kept_names = before if names is None else map(str, names)
-        self._lengths = {name: length for name in kept_names if (length := _length(before.get(name)))}
+        self._lengths = {name: before[name] for name in kept_names if before.get(name, 0) > 0}
         self._again = again
         if not again:
             memory[key] = self._lengths
@@ -59,26 +66,16 @@ def twice(memory: dict[str, Any], key: str, bad: set[int], now: float) -> set[in
     """Give those of ``bad`` that were bad at the look before, too: all streaks of two and more.
 
     ``bad`` are numbers, of data nodes for example; ``now`` is seconds since the epoch. ``memory[key]`` keeps
-    the last two looks, as ``{"at": now, "numbers": [3, 4], "before": [3]}``: whether this is the same look
-    again is found out here. Damage there is as if nothing had been bad.
+    the last two looks: whether this is the same look again is found out here. Damage there is as if nothing
+    had been bad.
     """
-    kept = memory.get(key)
-    last = kept if isinstance(kept, dict) and is_number(kept.get("at")) else {}
-    if last and now - LEAST < last["at"] <= now:
-        return bad & _numbers(last.get("before"))
-    before = _numbers(last.get("numbers"))
-    memory[key] = {"at": now, "numbers": sorted(bad), "before": sorted(before)}
-    return bad & before
+    last = recall(memory, key, _Look) or _Look(float("-inf"), set(), set())
+    if now - LEAST < last.at <= now:
+        return bad & last.before
+    remember(memory, key, _Look(now, bad, last.numbers))
+    return bad & last.numbers
 
 
 def lasts(memory: dict[str, Any], key: str, now: float, *, is_bad: bool) -> bool:
     """Whether a thing was bad at the look before, too: ``twice`` for a thing that has no number."""
     return bool(twice(memory, key, {0} if is_bad else set(), now))
-
-
-def _length(kept: Any) -> int:
-    return kept if type(kept) is int and kept > 0 else 0
-
-
-def _numbers(kept: Any) -> set[int]:
-    return {number for number in kept if isinstance(number, int)} if isinstance(kept, list) else set()

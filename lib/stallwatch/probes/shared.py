@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from itertools import combinations
 
+from stallwatch.history import recall
 from stallwatch.sources import kernel
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,9 +25,9 @@ def steady_now(memory: dict[str, Any], up: float | None = None) -> float:
     """
     up = time.clock_gettime(time.CLOCK_BOOTTIME) if up is None else up
     boot, started = kernel.boot(), time.time() - up
-    match memory.get(KEPT):
-        case [str(same), int() | float() as kept] if same == boot and is_number(kept):
-            return kept + up
+    same, kept = recall(memory, KEPT, tuple[str, float]) or ("", 0.0)
+    if same == boot:
+        return kept + up
     memory[KEPT] = [boot, started]
     return started + up
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import ProbeError
-from stallwatch.history import Since, own
+from stallwatch.history import Since, own, recall, remember
 from stallwatch.probes.bonding import diagnosis, messages, model
 from stallwatch.probes.bonding.model import Event
 from stallwatch.sources import kernel
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 _LAST, _EVENTS, _ALONE, _BOOT, _MOST_OF = "last", "events", "alone", "boot", "most"
 _MOST = 200  # events: a link that goes up and down all the time
+
+
+class _Last(NamedTuple):
+    """A bond at the last look."""
+
+    active: str | None
+    failures: dict[str, int]  # of each link
 
 
 def findings(
@@ -113,40 +120,28 @@ def _most(memory: dict[str, Any], what: str, now: Iterable[str]) -> list[str]:
 
     ``memory`` keeps it, so that it is reported until as many are there again, whatever they are called.
     """
-    kept, there = own(memory, _MOST_OF).get(what), sorted(now)
-    before = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
+    most = own(memory, _MOST_OF)
+    before, there = recall(most, what, list[str]) or [], sorted(now)
     if len(there) >= len(before):
-        memory[_MOST_OF][what] = before = there
+        most[what] = before = there
     return before
 
 
 def _events(memory: dict[str, Any], bonds: Iterable[Bond], now: float, hold: float) -> list[Event]:
     """Return what has happened within ``hold`` seconds and since the last run; ``memory`` keeps it."""
-    last, kept = own(memory, _LAST), memory.get(_EVENTS)
-    found = [event for event in map(_event, kept if isinstance(kept, list) else []) if event]
+    last, found = own(memory, _LAST), recall(memory, _EVENTS, list[Event]) or []
     for bond in bonds:
-        found += _since(last.get(bond.name), bond, now)
-        last[bond.name] = {
-            "active": bond.active,
-            "failures": {link.name: link.failures for link in bond.links},
-        }
-    memory[_EVENTS] = [list(event) for event in found[-_MOST:]]
+        if before := recall(last, bond.name, _Last):
+            found += _since(before, bond, now)
+        remember(last, bond.name, _Last(bond.active, {link.name: link.failures for link in bond.links}))
+    remember(memory, _EVENTS, found[-_MOST:])
     return [event for event in found if 0 <= now - event.at <= hold]
 
 
-def _event(kept: Any) -> Event | None:
-    match kept:
-        case [int() | float() as at, str(bond), str(link), int(failures), str(before)]:
-            return Event(at, bond, link, failures, before)
-    return None
-
-
-def _since(before: Any, bond: Bond, now: float) -> Iterator[Event]:
-    match before:
-        case {"active": active, "failures": dict(failures)}:
-            for link in bond.links:
-                had = failures.get(link.name)
-                if type(had) is int and link.failures > had:
-                    yield Event(now, bond.name, link.name, link.failures - had)
-            if isinstance(active, str) and bond.active and bond.active != active:
-                yield Event(now, bond.name, bond.active, before=active)
+def _since(before: _Last, bond: Bond, now: float) -> Iterator[Event]:
+    for link in bond.links:
+        had = before.failures.get(link.name, link.failures)
+        if link.failures > had:
+            yield Event(now, bond.name, link.name, link.failures - had)
+    if before.active is not None and bond.active and bond.active != before.active:
+        yield Event(now, bond.name, bond.active, before=before.active)

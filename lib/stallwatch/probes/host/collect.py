@@ -6,10 +6,11 @@ import re
 import time
 
 from stallwatch.findings import ProbeError
-from stallwatch.history import delta
+from stallwatch.history import delta, recall, remember
 from stallwatch.history.delta import Look
 from stallwatch.probes import shared
 from stallwatch.sources import host, kernel
+from stallwatch.sources.kernel import Disk
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 from stallwatch.words import listed
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from stallwatch.frame.run import Run
     from stallwatch.history.delta import Interval
-    from stallwatch.sources.kernel import Disk, Memory
+    from stallwatch.sources.kernel import Memory
 
     Part = TypeVar("Part")
 
@@ -124,7 +125,7 @@ def take_snapshot(
         return seen[-1].look
 
     interval = delta.measured(take_look, memory, options.sample, run.deadline)
-    again = not options.sample and memory["look"].get("uptime") != seen[-1].look.uptime
+    again = not options.sample and memory["look"]["last"]["uptime"] != seen[-1].look.uptime
     return seen[-1]._replace(interval=interval, again=again)
 
 
@@ -210,10 +211,9 @@ def _of_network(missing: list[Missing]) -> dict[str, float]:
 
 def _counted_on(disks: Mapping[str, Disk], memory: dict[str, Any]) -> dict[str, Disk]:
     """Give the same with times that go on where they have begun again since the last look."""
-    kept = memory.get(_TURNS)
-    before = kept if isinstance(kept, dict) else {}
+    before = recall(memory, _TURNS, dict[str, tuple[Disk, dict[str, int]]]) or {}
     turns = {name: _turns(disk, before.get(name)) for name, disk in disks.items()}
-    memory[_TURNS] = {name: [disk._asdict(), turns[name]] for name, disk in disks.items()}
+    remember(memory, _TURNS, {name: (disk, turns[name]) for name, disk in disks.items()})
     return {
         name: disk._replace(
             **{time: getattr(disk, time) + turn * _TURN for time, turn in turns[name].items()}
@@ -222,20 +222,11 @@ def _counted_on(disks: Mapping[str, Disk], memory: dict[str, Any]) -> dict[str, 
     }
 
 
-def _turns(disk: Disk, before: Any) -> dict[str, int]:
+def _turns(disk: Disk, before: tuple[Disk, dict[str, int]] | None) -> dict[str, int]:
     """Return how often each time has begun again; never, if the disk itself is another one."""
-    match before:
-        case [dict(counts), dict(turns)] if all(
-            getattr(disk, name) >= _whole(counts.get(name)) for name in _OTHERS
-        ):
-            found = {}
-            for time in _TIMES:
-                # Old kernels count back a little where requests were miscounted.
-                has_begun_again = getattr(disk, time) < _TURN // 2 <= _whole(counts.get(time))
-                found[time] = _whole(turns.get(time)) + has_begun_again
-            return found
-    return dict.fromkeys(_TIMES, 0)
-
-
-def _whole(kept: Any) -> int:
-    return kept if type(kept) is int and kept >= 0 else 0
+    last, turns = before or (disk, {})
+    if any(getattr(disk, name) < getattr(last, name) for name in _OTHERS):
+        last, turns = disk, {}
+    # Old kernels count back a little where requests were miscounted.
+    begun = {time: getattr(disk, time) < _TURN // 2 <= getattr(last, time) for time in _TIMES}
+    return {time: turns.get(time, 0) + begun[time] for time in _TIMES}

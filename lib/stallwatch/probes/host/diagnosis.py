@@ -6,9 +6,10 @@ import os
 from itertools import pairwise
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.history import recall, remember
 from stallwatch.history.streak import Streaks
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number, say_duration
+from stallwatch.units import say_duration
 from stallwatch.words import listed
 
 if TYPE_CHECKING:
@@ -106,23 +107,15 @@ def stuck(memory: dict[str, Any], loads: Iterable[DiskLoad], uptime: float, *, a
     ``memory`` keeps since when, by the host's ``uptime``. A look that is the last one ``again`` is not one
     more.
     """
-    before = memory.get(_STUCK)
-    kept = before if isinstance(before, dict) else {}
+    kept = recall(memory, _STUCK, dict[str, tuple[float, int]]) or {}
     found = {}
     for load in loads:
         if load.silent >= SILENT:
-            since, looks = _since(kept.get(load.name)) or (uptime - load.silent, 0)
+            since, looks = kept.get(load.name) or (uptime - load.silent, 0)
             found[load.name] = (min(since, uptime - load.silent), looks + (not again), load.waiting)
     if not again:
         memory[_STUCK] = {name: [since, looks] for name, (since, looks, _) in found.items()}
     return [Stuck(name, uptime - since, waiting, looks) for name, (since, looks, waiting) in found.items()]
-
-
-def _since(kept: Any) -> tuple[float, int] | None:
-    match kept:
-        case [since, int(looks)] if is_number(since):
-            return float(since), looks
-    return None
 
 
 def plateaus(
@@ -140,16 +133,15 @@ def plateaus(
     ``memory`` keeps the last intervals of those that may be. An interval that is the last one ``again`` is
     not one more.
     """
-    before = memory.get(_INTERVALS)
-    kept = before if isinstance(before, dict) else {}
+    kept = recall(memory, _INTERVALS, dict[str, list[Spell]]) or {}
     found: dict[str, list[Spell]] = {}
     for load in loads:
         if load.busy is not None and load.wait is not None and load.busy >= BUSY:
-            row = _spells(kept.get(load.name))
+            row = kept.get(load.name, [])
             now = Spell(seconds, load.busy, load.wait, load.requests, load.read + load.written)
             found[load.name] = [*(row[:-1] if again else row), now][-INTERVALS:]
     if not again:
-        memory[_INTERVALS] = {name: [list(spell) for spell in row] for name, row in found.items()}
+        remember(memory, _INTERVALS, found)
     return [Plateau(name, row) for name, row in found.items() if is_plateau(row)]
 
 
@@ -170,16 +162,6 @@ def _queue(spell: Spell) -> float:
 
 def _even(rates: Sequence[float]) -> bool:
     return 0 < _EVEN * max(rates) <= min(rates)
-
-
-def _spells(kept: Any) -> list[Spell]:
-    rows = kept if isinstance(kept, list) else []
-    fields = len(Spell._fields)
-    return [
-        Spell(*row)
-        for row in rows
-        if isinstance(row, list) and len(row) == fields and all(map(is_number, row))
-    ]
 
 
 def missing(snapshot: Snapshot, places: Collection[str] | None, rules: Rules) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Line, Reading, State
+from stallwatch.history import recall
 from stallwatch.labels import own
 from stallwatch.sources.host import name_of
 from stallwatch.startup import TYPE_CHECKING
@@ -45,8 +46,7 @@ def readings(host: Activity, labelled: Iterable[str]) -> list[Reading]:
 def labelled(memory: dict[str, Any], host: Activity) -> list[str]:
     """Name the disks with perfdata of their own: the first few, and those that had it once keep it."""
     names = sorted(disk.name for disk in host.disks)
-    kept = memory.get("labelled")
-    before = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
+    before = recall(memory, "labelled", list[str]) or []
     told = [name for name in before if name in names]
     room = CHOSEN if host.places else LABELLED
     told = [*told, *(name for name in names if name not in told)][:room]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import ProbeError
-from stallwatch.history import delta, own
+from stallwatch.history import delta, recall
 from stallwatch.probes.innodb_locks import diagnosis, messages
 from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, Collector, Details, since_idle
 from stallwatch.probes.innodb_locks.messages import BLOCKED, MOST_HEADS, TRANSACTION
@@ -79,15 +79,12 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
 
 def _grown(memory: dict[str, Any], uptime: float, history: float | None) -> tuple[float, float] | None:
     """Return by how much the history list has grown since an earlier run, and in how many seconds."""
-    kept = own(memory, "history")
-    length, at = kept.get("length"), kept.get("uptime")
-    passed = uptime - at if isinstance(at, int | float) else -1.0
+    at, length = recall(memory, "history", tuple[float, float | None]) or (float("inf"), None)
+    passed = uptime - at
     if 0 <= passed < delta.LEAST:  # the same look again
         return None
-    kept.update(length=history, uptime=uptime)
-    if passed < 0 or history is None or not isinstance(length, int | float):
-        return None
-    return history - length, passed
+    memory["history"] = [uptime, history]
+    return None if passed < 0 or history is None or length is None else (history - length, passed)
 
 
 def _after_a_pause(collector: Collector, run: Run) -> Sequence[Transaction] | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import time
 
+from stallwatch.history import recall, remember
 from stallwatch.history.delta import NoIntervalError
 from stallwatch.sources.jmx.errors import JmxError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -31,7 +32,7 @@ class _Look(NamedTuple):
     """The numbers of one run, and when that was, in seconds."""
 
     at: float
-    numbers: dict[str, Any]
+    numbers: dict[str, float]
 
 
 class Changes:
@@ -48,23 +49,23 @@ class Changes:
         self._memory = memory
         self._now: dict[str, float] = {}
         self._start, self._clock = _clock(reader)
-        self._last = _remembered(memory)
-        before = memory.get("start")
+        self._last = recall(memory, "last", _Look)
+        before = recall(memory, "start", float)
         self.restarted = self._last is not None and before != self._start
-        is_newer = self._start is not None and isinstance(before, int | float) and self._start > before
+        is_newer = self._start is not None and before is not None and self._start > before
         self.restarted_for: float | None = self._clock if is_newer else None
         self._passed = self._clock - self._last.at if self._last else 0
         self._again = self._last is not None and not self.restarted and 0 <= self._passed < _LEAST
-        self._compared = _remembered(memory.get("before")) if self._again else self._last
+        self._compared = recall(memory, "before", _Look) if self._again else self._last
         self.seconds: float = 0
         if self._compared and not self.restarted:
             self.seconds = self._clock - self._compared.at
 
-    def last(self, key: str) -> Any:
+    def last(self, key: str) -> float | None:
         """Return the number of this key at the last look, whenever that was; None if it was not there."""
         return self._last.numbers.get(key) if self._last else None
 
-    def before(self, key: str) -> Any:
+    def before(self, key: str) -> float | None:
         """Return the number of this key at the look that ``since`` compares with; None: it is not known."""
         try:
             return self._earlier().get(key)
@@ -79,13 +80,13 @@ class Changes:
         """Return by how much the number of this key changed in ``seconds``, or raise NoIntervalError."""
         self.note(key, number)
         before = self._earlier().get(key)
-        if not isinstance(before, int | float) or not is_number(before):
+        if before is None:
             raise NoIntervalError("it was not there at the last look")
         if only_grows and number < before:
             raise NoIntervalError(f"it was reset, from {plain(before)} to {plain(number)}")
         return number - before
 
-    def _earlier(self) -> dict[str, Any]:
+    def _earlier(self) -> dict[str, float]:
         """Return the numbers of the look that this one can be compared with; raises NoIntervalError."""
         if not self._last:
             raise NoIntervalError("this is the first look")
@@ -102,22 +103,15 @@ class Changes:
         if self._again:
             return
         self._memory.clear()
-        self._memory.update(start=self._start, at=self._clock, numbers=self._now)
+        self._memory["start"] = self._start
+        remember(self._memory, "last", _Look(self._clock, self._now))
         if self._last and not self.restarted:
-            self._memory["before"] = self._last._asdict()
+            remember(self._memory, "before", self._last)
 
 
 def key(*parts: str) -> str:
     """Make one key of several texts; no other texts make the same one."""
     return json.dumps(parts)
-
-
-def _remembered(kept: Any) -> _Look | None:
-    """Read what a run kept; None if it is none of ours."""
-    match kept:
-        case {"at": int() | float() as at, "numbers": dict(numbers)} if is_number(at):
-            return _Look(at, numbers)
-    return None
 
 
 def now(reader: Reader) -> float:

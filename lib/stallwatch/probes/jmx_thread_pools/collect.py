@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 
 from stallwatch.findings import ProbeError
+from stallwatch.history import recall
 from stallwatch.history.delta import NoIntervalError
 from stallwatch.probes.jmx.changes import CLOCK, Changes
 from stallwatch.probes.jmx.reader import Reader
@@ -75,7 +76,7 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
     waiting = {pool.key for pool in pools if waits(pool)}
     second = _second_look(server, [place for place in places if place.key in waiting], run)
     again = second if isinstance(second, dict) else {}
-    had, changes = memory.get(_POOLS), Changes(memory, reader)
+    had, changes = recall(memory, _POOLS, int) or 0, Changes(memory, reader)
     uptime = _uptime(reader)
     both = _are_both(pools, server)
     alone = [pool for pool in pools if pool.name == pool.family.one_of_two and pool.family.name in both]
@@ -87,7 +88,6 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
         for before, pool in zip(pools, settled, strict=True)
     ]
     threads = _or_why_not(lambda: [reader.value(*one) for one in _THREADS])
-    had = had if isinstance(had, int) else 0
     found = Snapshot(observed, had, threads, unread, second, forbidden, alone)
     changes.keep()
     memory[_POOLS] = sum(not pool.family.everywhere for pool in pools) or found.had

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from stallwatch.probes.jmx_thread_pools.diagnosis import meaning
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number
 
 if TYPE_CHECKING:
     from stallwatch.probes.jmx.changes import Changes
@@ -40,11 +39,11 @@ def standstill(pool: Pool, changes: Changes, per_s: float | None, uptime: float 
     before = changes.before(f"{key} still")
     seconds: float = 0
     if pool.pending if queue else pool.full and meaning(pool).serves:
-        seconds = before + changes.seconds if is_number(before) and per_s == 0 else 0
+        seconds = before + changes.seconds if before is not None and per_s == 0 else 0
         changes.note(f"{key} still", seconds)
     if not queue:
         return Standstill(pool.active, seconds, _LEAST, None)
-    exact = _while_waiting(pool, changes, (per_s or 0) * changes.seconds, waited=is_number(before))
+    exact = _while_waiting(pool, changes, (per_s or 0) * changes.seconds, waited=before is not None)
     rough = _since_start(pool, uptime)
     usual = min(filter(None, (exact, rough)), default=None)
     patience = _UNKNOWN if usual is None else max(_LEAST, _UNUSUAL * usual)
@@ -69,7 +68,7 @@ def _while_waiting(pool: Pool, changes: Changes, done: float, *, waited: bool) -
     As many as there are threads may have been at work before the first of them waited: these do not count.
     """
     keys = [f"{'/'.join(pool.key)} {of}" for of in ("worked", "finished")]
-    worked, finished = (kept if is_number(kept := changes.before(key)) else 0 for key in keys)
+    worked, finished = (changes.before(key) or 0 for key in keys)
     if pool.pending and waited:
         worked, finished = worked + _threads(pool) * changes.seconds, finished + done
     elif pool.pending:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, State
+from stallwatch.history import own, recall, remember
 from stallwatch.probes.mysql_backup import messages
 from stallwatch.probes.mysql_backup.model import Share
 from stallwatch.probes.mysql_backup.queries import Snapshot
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number, say_size
+from stallwatch.units import say_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,14 @@ class Rules(NamedTuple):
     binlog: bool  # whether its place in a binary log matters
     verify: str  # NONE, SAMPLE or FULL
     verify_timeout: float  # seconds, besides the deadline
+
+
+class _Size(NamedTuple):
+    """The last backup of a kind."""
+
+    taken: float  # seconds since the epoch
+    size: int  # bytes
+    before: int | None  # of the one before it
 
 
 class Diagnosis(NamedTuple):
@@ -111,18 +120,12 @@ def size_before(memory: dict[str, Any], backup: Backup) -> int | None:
 
     None: there is none that earlier runs have seen. It stays the same until a newer backup comes.
     """
-    kept = memory.setdefault(_KEPT, {})
-    if not isinstance(kept, dict):
-        kept = memory[_KEPT] = {}
+    kept = own(memory, _KEPT)
     maker = backup.kind.partition(",")[0]  # what comes then is how many files there are
     kind = f"{maker} {'incremental' if 'incremental' in backup.about else ''}".strip()
-    last = kept.get(kind)
-    last = last if isinstance(last, dict) and is_number(last.get("taken")) else {}
-    before = last.get("before")
-    if last and round(backup.taken) > last["taken"]:
-        before = last.get("size")
-    elif last and round(backup.taken) < last["taken"]:
-        before = None
-    known = isinstance(before, int) and before > 0
-    kept[kind] = {"taken": round(backup.taken), "size": backup.size, "before": before if known else None}
-    return before if known else None
+    taken = round(backup.taken)
+    last = recall(kept, kind, _Size) or _Size(taken, 0, None)
+    before = last.before if taken == last.taken else last.size if taken > last.taken else None
+    before = before if before and before > 0 else None
+    remember(kept, kind, _Size(taken, backup.size, before))
+    return before

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 
 from stallwatch.findings import Fault, ProbeError
+from stallwatch.history import recall
 from stallwatch.probes.mysql.asking import PROCESS, Statement, having, number, text, whole
 from stallwatch.probes.mysql_backup import physical
 from stallwatch.probes.mysql_backup.model import Table
 from stallwatch.sources.mysql import DeniedError, MysqlError
 from stallwatch.sources.mysql.privilege import Privilege
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -154,12 +154,10 @@ def _remembered(
     OPTIMIZE TABLE, TRUNCATE and many an ALTER make a table anew: the server shows the time of the
     last one.
     """
-    kept = memory.get(_KEPT)
-    kept = kept if isinstance(kept, dict) else {}
+    kept = recall(memory, _KEPT, dict[str, float]) or {}
     since = dict(made)
     for table in missing:
-        before = kept.get(str(table))
-        if before is not None and is_number(before):
+        if (before := kept.get(str(table))) is not None:
             since[table] = min(before, since.get(table, before))
     memory[_KEPT] = {str(table): since[table] for table in missing[:_MOST] if table in since}
     return since

@@ -12,12 +12,12 @@ import random
 import threading
 
 from stallwatch.findings import ProbeError
+from stallwatch.history import recall, remember
 from stallwatch.probes.mysql_backup import mydumper, sql_text
 from stallwatch.probes.mysql_backup.model import Table
 from stallwatch.sources.backups import contents
 from stallwatch.sources.host import processors
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -53,50 +53,42 @@ class Verified(NamedTuple):
         return 100 * self.done / self.size if self.size else 100.0
 
 
+class _Found(NamedTuple):
+    """What came out for one file."""
+
+    wrong: str  # "": nothing
+    untold: bool  # its end does not show whether it is the end
+    tables: list[tuple[str, str]]  # schema and name
+
+
 class Kept:
     """What earlier runs found in files; ``memory`` is kept between runs."""
 
     def __init__(self, memory: dict[str, Any]) -> None:
         self._memory = memory
-        kept = memory.get(_KEPT)
-        self._found: dict[str, dict[str, Any]] = {
-            key: dict(one)
-            for key, one in (kept if isinstance(kept, dict) else {}).items()
-            if isinstance(one, dict) and isinstance(one.get("wrong", ""), str)
-        }
-        late = memory.get(_LATE)
-        self._late: dict[str, Any] = dict(late) if isinstance(late, dict) else {}
+        self._found = recall(memory, _KEPT, dict[str, _Found]) or {}
+        self._late = recall(memory, _LATE, dict[str, float]) or {}
 
     def wrong(self, file: File) -> str | None:
         """Return what is wrong with a file; None: it has not been read as it is now."""
-        return None if file.key not in self._found else str(self._found[file.key].get("wrong", ""))
+        return self._found[file.key].wrong if file.key in self._found else None
 
     def keep(self, file: File, wrong: str, tables: Iterable[Table], *, untold: bool) -> None:
         """Remember what was found in a file."""
-        found: dict[str, Any] = {"wrong": wrong} if wrong else {}
-        if untold:
-            found["untold"] = True
-        if listed := [[table.schema, table.name] for table in tables]:
-            found["tables"] = listed
-        self._found[file.key] = found
+        self._found[file.key] = _Found(wrong, untold, [(table.schema, table.name) for table in tables])
 
     def is_untold(self, file: File) -> bool:
         """Whether the end of a file that was read does not show that it is the end."""
-        return bool(self._found.get(file.key, {}).get("untold"))
+        return file.key in self._found and self._found[file.key].untold
 
     def tables(self, files: Iterable[File]) -> dict[str, list[Table]]:
         """Return the tables of each of these that was read and is whole."""
-        found = {}
-        for file in files:
-            if self.wrong(file) == "":
-                listed = _pairs(self._found[file.key].get("tables"))
-                found[file.name] = [Table(str(schema), str(name)) for schema, name in listed]
-        return found
+        whole = [file for file in files if self.wrong(file) == ""]
+        return {file.name: [Table(*names) for names in self._found[file.key].tables] for file in whole}
 
     def needs(self, file: File) -> float:
         """Return how many seconds have not been enough for a file; 0: it has not been tried."""
-        seconds = self._late.get(file.key)
-        return float(seconds) if seconds is not None and is_number(seconds) else 0.0
+        return self._late.get(file.key, 0.0)
 
     def needs_more(self, file: File, seconds: float) -> None:
         """Remember that so many seconds have not been enough for a file."""
@@ -104,14 +96,10 @@ class Kept:
 
     def save(self, files: Iterable[File]) -> None:
         """Leave to the next run what is known of these files, and no others."""
-        self._memory[_KEPT] = {file.key: self._found[file.key] for file in files if file.key in self._found}
+        known = {file.key: self._found[file.key] for file in files if file.key in self._found}
+        remember(self._memory, _KEPT, known)
         unread = {file.key: self.needs(file) for file in files if file.key not in self._found}
         self._memory[_LATE] = {key: seconds for key, seconds in unread.items() if seconds}
-
-
-def _pairs(listed: object) -> list[list[str]]:
-    pairs = listed if isinstance(listed, list) else []
-    return [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]  # noqa: PLR2004
 
 
 def verify(

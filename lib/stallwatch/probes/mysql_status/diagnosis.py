@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.history import recall, remember
 from stallwatch.history.delta import LEAST
 from stallwatch.probes.mysql_status.kinds import COUNTER, UNKNOWN
 from stallwatch.probes.mysql_status.model import say_number
 from stallwatch.probes.mysql_status.sets import SETS
 from stallwatch.probes.mysql_status.sets.clients import TURNED_AWAY
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.thresholds import Range
 from stallwatch.units import say_duration
 
@@ -174,6 +175,15 @@ def _alike(wanted: str, names: Mapping[str, str]) -> str:
     return f"it has {', '.join(alike)}" if alike else "SHOW GLOBAL STATUS lists what it has"
 
 
+class _Look(NamedTuple):
+    """The last look, and for how many in a row numbers were beyond their limits."""
+
+    runs: dict[str, int]
+    at: float  # seconds since the epoch
+    every: float  # seconds between it and the one before
+    refused: bool  # it was a log-in that was refused
+
+
 class Streaks:
     """For how many looks in a row numbers were beyond their limits, by name: a single one pages nobody.
 
@@ -182,48 +192,35 @@ class Streaks:
 
     def __init__(self, memory: dict[str, Any]) -> None:
         self._memory = memory
-        self._lengths: dict[str, Any] = {}
-        self._at = self._every = 0.0  # time.time(), seconds
-        self._refused = False  # the last look was a log-in that was refused
-        match memory.get(_KEPT):
-            case {
-                "runs": dict(lengths),
-                "at": int() | float() as at,
-                "every": int() | float() as every,
-                "refused": bool(refused),
-            }:
-                self._lengths, self._at, self._every, self._refused = lengths, at, every, refused
+        self._last = recall(memory, _KEPT, _Look) or _Look({}, 0.0, 0.0, refused=False)
 
     def of(self, name: str) -> int:
         """Give how many looks in a row it has been."""
-        length = self._lengths.get(name)
-        return length if type(length) is int and length > 0 else 0
+        return max(0, self._last.runs.get(name, 0))
 
     @property
     def since(self) -> float:
         """Give how many seconds ago the last look was that counts."""
-        return time.time() - self._at
+        return time.time() - self._last.at
 
     def count(self, beyond: Iterable[str], *, refused: bool = False) -> None:
         """Count one more look, at which these were beyond their limits, and nothing else.
 
         The interval after looks that were refused is about these looks, and no other one.
         """
-        since = self.since if self._at else 0.0
-        if since > _LONGER * max(self._every, _USUAL):
-            self._lengths = {}
-        more = 0 if self._refused and not refused else 1
-        self._refused = refused
-        self._keep({name: max(1, self.of(name) + more) for name in beyond}, since)
+        since = self.since if self._last.at else 0.0
+        if since > _LONGER * max(self._last.every, _USUAL):
+            self._last = self._last._replace(runs={})
+        more = 0 if self._last.refused and not refused else 1
+        self._keep({name: max(1, self.of(name) + more) for name in beyond}, since, refused=refused)
 
     def begin_anew(self) -> None:
         """Forget all: this look is not comparable with what was before."""
-        self._refused = False
         self._keep({}, 0.0)
 
-    def _keep(self, lengths: dict[str, int], every: float) -> None:
-        self._lengths, self._at, self._every = lengths, time.time(), every
-        self._memory[_KEPT] = {"runs": lengths, "at": self._at, "every": every, "refused": self._refused}
+    def _keep(self, runs: dict[str, int], every: float, *, refused: bool = False) -> None:
+        self._last = _Look(runs, time.time(), every, refused)
+        remember(self._memory, _KEPT, self._last)
 
 
 def turned_away(error: UnreachableError, memory: dict[str, Any], confirm: int, *, sampled: bool) -> Fault:

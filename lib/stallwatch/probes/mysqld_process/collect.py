@@ -7,11 +7,11 @@ import os
 import re
 import time
 
+from stallwatch import history
 from stallwatch.probes.mysqld_process.model import DATA_NODES, Role, Snapshot
 from stallwatch.sources import processes
 from stallwatch.sources.following import opener
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number
 
 if TYPE_CHECKING:
     from typing import Any
@@ -133,10 +133,7 @@ def _end_of(log: str) -> tuple[int, bytes]:
 
 def remembered(memory: dict[str, Any]) -> LastProcess | None:
     """Return what is remembered; None: nothing, or it is none of ours."""
-    match memory.get(_KEPT):
-        case {"id": list(one), "at": at, "starts": list(starts)} if all(map(is_number, (*one, at, *starts))):
-            return LastProcess(one, at, starts)
-    return None
+    return history.recall(memory, _KEPT, LastProcess)
 
 
 def was_there(memory: dict[str, Any], snapshot: Snapshot) -> bool:
@@ -157,7 +154,7 @@ def remember(snapshot: Snapshot, memory: dict[str, Any]) -> bool:
         starts.append(snapshot.at - snapshot.age)
     if other:
         memory.clear()
-    memory[_KEPT] = LastProcess(_id(snapshot), snapshot.at, starts)._asdict()
+    history.remember(memory, _KEPT, LastProcess(_id(snapshot), snapshot.at, starts))
     return other
 
 

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from stallwatch import withheld
 from stallwatch.findings import ProbeError
+from stallwatch.history import recall
 from stallwatch.line import shorten
 from stallwatch.probes.ndb_log import exit_codes
 from stallwatch.probes.ndb_log.down import NO_REASON, Down
@@ -20,7 +21,6 @@ from stallwatch.probes.ndb_log.lines import Line, number
 from stallwatch.probes.ndb_log.model import Node, Present
 from stallwatch.probes.ndb_log.shutdown import Shutdown
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -115,8 +115,8 @@ def consult(
             what = f"{os.path.basename(path)} does not look like an error log of NDB"
             problems.append(ProbeError(what, "name a data node's ndb_N_error.log or ndb_N_out.log"))
             continue
-        node, since = node_of(path, text), _acknowledged(memory.get(path))
-        known = [record for record in records(text) if record.when > since]
+        node, kept = node_of(path, text), recall(memory, path, dict[str, float]) or {}
+        known = [record for record in records(text) if record.when > kept.get("acknowledged", 0.0)]
         explained = [explain(shutdown, node, known) for shutdown in logs.values()]
         if not any(explained):
             of_node = Node(path, {} if node is None else {"id": node})
@@ -157,12 +157,6 @@ def explain(shutdown: Shutdown, node: int | None, known: Sequence[Record]) -> bo
     why, advice = _explained(record) if down.why.startswith(NO_REASON) else ("", "")
     shutdown.explain(node, why, advice, record.more)
     return True
-
-
-def _acknowledged(kept: Any) -> float:
-    """Seconds since the epoch up to which nothing is reported; of a damaged memory nothing is taken."""
-    when = kept.get("acknowledged", 0.0) if isinstance(kept, dict) else 0.0
-    return float(when) if is_number(when) else 0.0
 
 
 def _explained(record: Record) -> tuple[str, str]:

@@ -11,12 +11,13 @@ its id only where nobody has that address any more.
 from __future__ import annotations
 
 from stallwatch.findings import Line, Reading
+from stallwatch.history import recall, remember
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number, say_duration
+from stallwatch.units import say_duration
 from stallwatch.words import are, listed, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any
 
 NAME = "api_nodes_missing"
@@ -68,9 +69,9 @@ def missing(
     program of all of them, something else has said so.
     """
     lasting = {node: client for node, client in connected.items() if client.program in _LASTING}
-    here, away = _recognized(lasting, [*_read(memory.get(_KEPT))], now)
+    here, away = _recognized(lasting, _seen(memory), now)
     away = [seen for seen in away if seen.is_settled and seen.node not in forgotten]
-    memory[_KEPT] = [[seen.node, *seen.client, seen.first, seen.last] for seen in (*here, *away)]
+    remember(memory, _KEPT, [*here, *away])
     unknown = sorted({*wanted} - {*connected} - {seen.node for seen in away})
     expected = {seen.node for seen in here if seen.is_settled} | ({*wanted} & {*connected})
     if not away and not unknown:
@@ -82,8 +83,11 @@ def missing(
 
 def managers(memory: dict[str, Any]) -> list[str]:
     """Return the addresses of the management nodes that ``memory`` knows."""
-    known = (seen.client for seen in _read(memory.get(_KEPT)))
-    return [client.address for client in known if client.program == MANAGEMENT]
+    return [seen.client.address for seen in _seen(memory) if seen.client.program == MANAGEMENT]
+
+
+def _seen(memory: dict[str, Any]) -> list[Seen]:
+    return recall(memory, _KEPT, list[Seen]) or []
 
 
 # What makes a client one that was seen, the strongest first. A mysqld with --ndb-cluster-connection-pool has
@@ -105,14 +109,6 @@ def _recognized(lasting: dict[int, Client], before: list[Seen], now: float) -> t
                 before.remove(seen)
                 here.append(Seen(node, lasting.pop(node), seen.first, now))
     return [*here, *(Seen(node, client, now, now) for node, client in lasting.items())], before
-
-
-def _read(kept: object) -> Iterator[Seen]:
-    """Read what was kept; what is none of ours is forgotten."""
-    for one in kept if isinstance(kept, list) else ():
-        match one:
-            case [int(node), str(program), str(address), first, last] if is_number(first) and is_number(last):
-                yield Seen(node, Client(program, address), first, last)
 
 
 def _reading(

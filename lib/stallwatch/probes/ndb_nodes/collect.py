@@ -6,14 +6,13 @@ import re
 import time
 
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.history import Since, own
+from stallwatch.history import Since, own, recall, remember
 from stallwatch.history.delta import LEAST, NoIntervalError
 from stallwatch.probes.ndb_nodes.model import NO_CONTACT, NOT_ASKED, Management
 from stallwatch.probes.ndbinfo.cluster import Intervals, named
 from stallwatch.probes.ndbinfo.queries import ClusterDownError
 from stallwatch.sources.mysql import MissingTableError, MysqlError, NoAnswerError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -106,6 +105,15 @@ class Tables:
             yield Fault(State.OK, f"not looked at, as this version does not have it: ndbinfo.{names}")
 
 
+class _Moment(NamedTuple):
+    """The last look: what ``Clocks`` showed, and since when there has been what lasts."""
+
+    time: float
+    at: float  # seconds since the epoch
+    uptimes: dict[int, float]
+    begun: dict[str, float]  # by ``time``
+
+
 class Clocks:
     """How long things have lasted: a clock goes on, looked at or not, until what it measures is over.
 
@@ -116,27 +124,16 @@ class Clocks:
     """
 
     def __init__(self, memory: dict[str, Any], now: float, uptimes: Mapping[int, float]) -> None:
-        kept = memory.get(_CLOCKS)
-        before = kept if isinstance(kept, dict) else {}
-        last = before.get("uptimes")
-        last = {node: up for node, up in last.items() if is_number(up)} if isinstance(last, dict) else {}
+        last = recall(memory, _CLOCKS, _Moment) or _Moment(0.0, now, {}, {})
         grown = [
-            uptime - last[str(node)]
-            for node, uptime in uptimes.items()
-            if last.get(str(node), uptime + 1) <= uptime
+            up - last.uptimes[node] for node, up in uptimes.items() if last.uptimes.get(node, up + 1) <= up
         ]
-        then = {name: before[name] for name in ("time", "at") if is_number(before.get(name))}
-        passed = max(grown, default=max(0.0, now - then.get("at", now)))
+        passed = max(grown, default=max(0.0, now - last.at))
         self.now = now
-        self.time = float(then.get("time", 0.0) + passed)
-        begun = self._begun = own(before, "begun")
-        self._since = Since(begun, self.time)
-        memory[_CLOCKS] = {
-            "time": self.time,
-            "at": now,
-            "uptimes": {str(node): uptime for node, uptime in uptimes.items()},
-            "begun": begun,
-        }
+        self.time = float(last.time + passed)
+        remember(memory, _CLOCKS, _Moment(self.time, now, {**uptimes}, last.begun))
+        self._begun = memory[_CLOCKS]["begun"]
+        self._since = Since(self._begun, self.time)
 
     def seconds(self, what: str) -> float:
         """Return for how long ``what`` has lasted, which is so now; 0 the first time."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from stallwatch.history import has_restarted
+from stallwatch.history import has_restarted, recall, remember
 from stallwatch.probes.ndb_nodes.model import (
     NO_CONTACT,
     SINGLE_USER,
@@ -21,7 +19,7 @@ from stallwatch.probes.ndb_nodes.queries import ALLOCATED
 from stallwatch.probes.ndbinfo.cluster import STARTED
 from stallwatch.probes.ndbinfo.queries import whole
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number, say_duration
+from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -85,8 +83,7 @@ def seen_stopping(memory: dict[str, Any]) -> set[int]:
 
 
 def _nodes(memory: dict[str, Any], name: str) -> set[int]:
-    kept = memory.get(name)
-    return {node for node in kept if type(node) is int} if isinstance(kept, list) else set()
+    return recall(memory, name, set[int]) or set()
 
 
 class _Orders(NamedTuple):
@@ -218,17 +215,13 @@ def _groups(
 def _placed(
     cluster: Cluster, reported: Mapping[int, int], up: Collection[int], memory: dict[str, Any]
 ) -> dict[int, int]:
-    kept = memory.get(_GROUPS)
-    remembered = {
-        int(node): group
-        for node, group in (kept.items() if isinstance(kept, dict) else ())
-        if re.fullmatch("[0-9]{1,5}", node) and type(group) is int and group >= 0
-    }
+    kept = recall(memory, _GROUPS, dict[int, int]) or {}
+    remembered = {node: group for node, group in kept.items() if group >= 0}
     first_hand = {node: group for node, group in reported.items() if node in up}
     starting = {node: group for node, group in reported.items() if group < _NO_GROUP}
     known = starting | remembered | first_hand
     placed = {node: group for node, group in known.items() if node in cluster.expected}
-    memory[_GROUPS] = {str(node): group for node, group in placed.items()}
+    remember(memory, _GROUPS, placed)
     return placed
 
 
@@ -244,12 +237,11 @@ def starts(
 
     ``stopped`` are those that were seen to be shut down in order before this look.
     """
-    kept = memory.get(_RESTARTS)
-    before = kept if isinstance(kept, dict) else {}
-    found = {node: start for node in cluster.expected if (start := _read(before.get(str(node)))) is not None}
+    before = recall(memory, _RESTARTS, dict[int, Start]) or {}
+    found = {node: before[node] for node in cluster.expected if node in before}
     for node in cluster.nodes.values():
         found[node.id] = _start(node, found.get(node.id), now, shut_down=node.id in stopped)
-    memory[_RESTARTS] = {str(node): start._asdict() for node, start in found.items()}
+    remember(memory, _RESTARTS, found)
     return found
 
 
@@ -263,19 +255,6 @@ def _start(node: Node, last: Start | None, now: float, *, shut_down: bool) -> St
     if shut_down:
         return Start(node.uptime, now, restarts, in_order=True)
     return Start(node.uptime, now, (*restarts, now - node.uptime))
-
-
-def _read(kept: Any) -> Start | None:
-    """Read what was kept; None if it is none of ours."""
-    match kept:
-        case {
-            "uptime": uptime,
-            "at": at,
-            "restarts": list(restarts),
-            "in_order": bool(in_order),
-        } if all(map(is_number, (uptime, at, *restarts))):
-            return Start(uptime, at, tuple(restarts), in_order)
-    return None
 
 
 def generations(cluster: Cluster, clocks: Clocks) -> tuple[dict[int, list[int]], float]:

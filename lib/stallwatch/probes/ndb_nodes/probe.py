@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from functools import partial
 
+from stallwatch.history import recall
 from stallwatch.probes.ndb_nodes import clients, collect, diagnosis, health, messages, queries
 from stallwatch.probes.ndb_nodes.collect import Clocks, Snapshot, Tables
 from stallwatch.probes.ndb_nodes.diagnosis import Rules, diagnose
@@ -127,8 +128,8 @@ class _Look:
             "clients": self._clients,
             "processes": self._side_by_side,
         }
-        late = self._memory.get(_LEFT_OUT)
-        first = [name for name in each if isinstance(late, list) and name in late and name != "processes"]
+        late = recall(self._memory, _LEFT_OUT, list[str]) or []
+        first = [name for name in each if name in late and name != "processes"]
         return [each[name] for name in dict.fromkeys([*first, *each])]
 
     def _presence(self, cluster: Cluster) -> tuple[Presence, list[Row] | None]:

@@ -7,6 +7,7 @@ import re
 import time
 
 from stallwatch.findings import Fault, ProbeError, State
+from stallwatch.history import own
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -159,9 +160,7 @@ def read_logs(
         deadline.doing = f"reading {path}"
         return logs.Follow(path, kept, left=deadline.left)
 
-    if not isinstance(memory.get("logs"), dict):  # as in the first run, or a file that was damaged
-        memory["logs"] = {}
-    kept = memory["logs"]
+    kept = own(memory, "logs")
     rules = Rules(now=time.time(), hold=hold)
     return hear(collect(logs.named(patterns, kept), follow, kept, rules))
 

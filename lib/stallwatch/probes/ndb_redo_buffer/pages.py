@@ -6,12 +6,11 @@ measures both, and reads (9.7.2 source, pgman.cpp; ndbinfo.pgman_time_track_stat
 
 from __future__ import annotations
 
-from stallwatch.history import own
+from stallwatch.history import own, recall, remember
 from stallwatch.history.delta import NoIntervalError
 from stallwatch.probes.ndbinfo.cluster import Intervals
 from stallwatch.probes.ndbinfo.queries import number, whole
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number
 
 if TYPE_CHECKING:
     from typing import Any
@@ -43,7 +42,7 @@ class Long(NamedTuple):
     @property
     def percent(self) -> float:
         """Their share, with one decimal."""
-        return round(100 * self.longer / self.of, 1)
+        return round(100 * self.longer / self.of, 1) if self.of > 0 else 0.0
 
 
 class Pages(NamedTuple):
@@ -75,22 +74,21 @@ def since_last_look(
     A node without an earlier look has nothing.
     """
     intervals = Intervals(own(memory, _COUNTED), cluster, now)
-    before = own(memory, _KEPT)
+    before = recall(memory, _KEPT, dict[int, Pages]) or {}
     found: dict[int, Pages] = {}
-    held: dict[str, Any] = {}
+    held: dict[int, Pages] = {}
     for node, since_start in counts.items():
         try:
             interval = intervals.since(node, since_start)
         except NoIntervalError:
             continue
-        last = before.get(str(node))
+        last = before.get(node)
         if kinds := _kinds(interval.counts):
             found[node] = Pages(interval.seconds, kinds)
-            held[str(node)] = [now, interval.seconds, kinds]
-        elif pages := _held(last, now):
-            found[node] = pages
-            held[str(node)] = last
-    memory[_KEPT] = held
+            held[node] = found[node]._replace(until=now)
+        elif last and 0 <= now - last.until <= _HELD:
+            found[node] = held[node] = last
+    remember(memory, _KEPT, held)
     return found
 
 
@@ -100,16 +98,3 @@ def _kinds(counts: Any) -> dict[str, Long]:
         for kind in KINDS
         if counts.get(kind, 0) >= _FEWEST and f"long_{kind}" in counts
     }
-
-
-def _held(last: Any, now: float) -> Pages | None:
-    """Read what was kept; None: it is too old, or none of ours."""
-    match last:
-        case [int() | float() as at, int() | float() as seconds, dict(kept)] if 0 <= now - at <= _HELD:
-            kinds = {kind: Long(*pair) for kind, pair in kept.items() if kind in KINDS and _is_pair(pair)}
-            return Pages(seconds, kinds, until=at) if kinds else None
-    return None
-
-
-def _is_pair(pair: Any) -> bool:
-    return isinstance(pair, list | tuple) and len(pair) == 2 and all(map(is_number, pair)) and pair[1] > 0  # noqa: PLR2004

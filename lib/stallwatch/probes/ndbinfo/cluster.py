@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from stallwatch import words
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.history import own
+from stallwatch.history import own, recall
 from stallwatch.history.delta import Look, since_last_look
 from stallwatch.probes.ndbinfo.queries import ClusterDownError, whole
 from stallwatch.sources.mysql import MissingTableError
@@ -135,8 +135,7 @@ def _configured(ndbinfo: Ndbinfo) -> set[int]:
 
 def remembered(memory: dict[str, Any]) -> set[int]:
     """Give the ids of the data nodes that were expected at the last look."""
-    kept = memory.get(_REMEMBERED)
-    return {node for node in kept if isinstance(node, int)} if isinstance(kept, list) else set()
+    return recall(memory, _REMEMBERED, set[int]) or set()
 
 
 def _node(row: Row) -> Node:
@@ -208,8 +207,7 @@ class Intervals:
     """
 
     def __init__(self, memory: dict[str, Any], cluster: Cluster, now: float) -> None:
-        kept = memory.get(_COUNTERS)
-        before: dict[str, Any] = kept if isinstance(kept, dict) else {}
+        before = own(memory, _COUNTERS)
         self._nodes = cluster.nodes
         self._now = now
         self._looks: dict[str, Any] = {
@@ -219,4 +217,6 @@ class Intervals:
 
     def since(self, node: int, counts: Mapping[str, float]) -> Interval:
         """Give what a node counted since the last look, and remember ``counts``; or raise NoIntervalError."""
-        return since_last_look(own(self._looks, str(node)), Look(self._nodes[node].uptime, self._now, counts))
+        return since_last_look(
+            own(self._looks, str(node)), Look(self._nodes[node].uptime, self._now, {**counts})
+        )

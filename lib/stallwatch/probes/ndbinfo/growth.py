@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from stallwatch.history import own
+from stallwatch.history import own, recall
 from stallwatch.probes.shared import theil_sen
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import is_number, say_roughly
+from stallwatch.units import say_roughly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ class History:
     def __init__(
         self, memory: dict[str, Any], now: float, horizon: float = 0.0, apart: float = _APART
     ) -> None:
-        kept = memory.get(_KEPT)
+        kept = recall(memory, _KEPT, dict[str, list[tuple[float, float]]]) or {}
         self._now = int(now)
         self.apart = max(apart, _BASE * horizon / _MOST)
         self.shortest = _MOST  # samples, of what has fewest
@@ -55,8 +55,14 @@ class History:
         oldest = now - max(_OLDEST, horizon)
         self._kept = {
             name: samples
-            for name, listed in (kept if isinstance(kept, dict) else {}).items()
-            if (samples := [one for one in _samples(listed) if oldest < one[0] < self._now])
+            for name, listed in kept.items()
+            if (
+                samples := sorted(
+                    one
+                    for one in dict(listed).items()
+                    if oldest < one[0] < self._now and 0 <= one[1] <= _LARGEST
+                )
+            )
         }
         memory[_KEPT] = self._kept
 
@@ -135,13 +141,3 @@ def _fastest(points: Sequence[Sample], total: float) -> float | None:
     if points[-1][1] - points[0][1] < _CLEAR * total:
         return None
     return max((later[1] - one[1]) / (later[0] - one[0]) for one, later in pairwise(points))
-
-
-def _samples(listed: object) -> list[Sample]:
-    """Read what was kept; [] if it is none of ours."""
-    try:
-        samples = sorted(dict(listed).items())  # type: ignore[call-overload]
-    except (TypeError, ValueError):
-        return []
-    of_ours = all(is_number(number) and 0 <= number <= _LARGEST for sample in samples for number in sample)
-    return samples if of_ours else []

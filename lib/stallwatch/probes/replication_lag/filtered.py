@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from stallwatch.history import recall, remember
 from stallwatch.probes.mysql.asking import meant
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.sources.mysql import MysqlError, UnreachableError
-from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import is_number
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,6 +25,16 @@ _LOOKS = 2  # in a row: what came between two statements of one look is at most 
 _PATIENCE = 1.0  # seconds
 
 
+class _Look(NamedTuple):
+    """What a look saw."""
+
+    changes: float  # by all statements since the start of the server
+    since: float  # when there were as many first
+    looks: int  # in a row to which transactions have come since
+    received_gtids: str
+    applied: tuple[str, int]
+
+
 def dropped_for(memory: dict[str, Any], channel: Channel, server: Server, now: float) -> float | None:
     """Return for how many seconds all that came has been dropped; None: it was not, or no filter is set.
 
@@ -40,24 +50,20 @@ def dropped_for(memory: dict[str, Any], channel: Channel, server: Server, now: f
     except MysqlError:
         return None
     changes = sum(meant(row["Value"]) or 0.0 for row in rows if _changes(str(row["Variable_name"])))
-    place = [channel.received_gtids, *channel.applied]
-    if memory.get("changes") != changes or not is_number(memory.get("since")):
-        memory.update(changes=changes, since=now, looks=0)
-    elif _came(channel, memory.get("place")):
-        memory["looks"] = min(_LOOKS, memory["looks"] + 1)
-    memory["place"] = place
-    return now - memory["since"] if memory["looks"] >= _LOOKS else None
+    last = recall(memory, "last", _Look)
+    since, looks = now, 0
+    if last and last.changes == changes:
+        since, looks = last.since, min(_LOOKS, last.looks + _came(channel, last))
+    remember(memory, "last", _Look(changes, since, looks, channel.received_gtids, (*channel.applied,)))
+    return now - since if looks >= _LOOKS else None
 
 
 def _changes(name: str) -> bool:
     return name.removeprefix("Com_").startswith(_CHANGES)
 
 
-def _came(channel: Channel, place: Any) -> bool:
+def _came(channel: Channel, last: _Look) -> bool:
     """Whether a transaction came since; without GTIDs: any event."""
-    if not isinstance(place, list):
-        return False
-    gtids, *applied = place
     if channel.received_gtids:
-        return bool(gtid.since(channel.received_gtids, gtids))
-    return applied != list(channel.applied)
+        return bool(gtid.since(channel.received_gtids, last.received_gtids))
+    return channel.applied != last.applied

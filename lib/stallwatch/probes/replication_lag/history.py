@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from stallwatch.findings import ProbeError
-from stallwatch.history import SLACK, Since, has_restarted, own
+from stallwatch.history import SLACK, Since, has_restarted, own, recall, remember
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.probes.replication_lag.lag.contact import heartbeats
 from stallwatch.probes.replication_lag.lag.from_source import beat
 from stallwatch.probes.replication_lag.lag.model import LATE
-from stallwatch.probes.replication_lag.model import Beat, Before, Contact, Position
+from stallwatch.probes.replication_lag.model import Before, Contact
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number
 
 if TYPE_CHECKING:
     from typing import Any
@@ -26,11 +25,6 @@ SOURCE_LOOKS = 400  # at the source: a lag of hours is found in them
 OFFSETS = 10
 ANSWERS, _LEAST_ANSWERS = 20, 5  # looks at how long a log-in takes
 _STEP = 2.0  # times what is usual that one of these may add
-_LISTS = ("samples", "source_looks", "offsets")
-_NUMBERS = (  # or None
-    "lag", "high", "seconds_behind", "transaction_gap", "heard_within", "heartbeats", "retries", "clocks",
-    "delay", "delay_age",
-)  # fmt: skip
 
 
 class Sample(NamedTuple):
@@ -94,8 +88,7 @@ class Memory:
 
         One that takes far longer moves what is usual by little, and in the end it is.
         """
-        kept = self._memory.get("answers")
-        known = [one for one in kept if is_number(one)] if isinstance(kept, list) else []
+        known = recall(self._memory, "answers", list[float]) or []
         usual = sorted(known)[len(known) // 2] if len(known) >= _LEAST_ANSWERS else None
         known.append(round(now if usual is None else min(now, _STEP * usual), 6))
         self._memory["answers"] = known[-ANSWERS:]
@@ -129,7 +122,8 @@ def _restart(kept: dict[str, Any]) -> None:
     """Forget what a restart of the replica has ended; what was seen of the source stays true."""
     kept |= {"samples": [], "offsets": [], "since": {}, "relay_logs": {}, "filtered": {}}
     if "last" in kept:
-        kept["last"] = {**kept["last"], "heartbeats": None, "retries": None}
+        contact = {**kept["last"]["contact"], "heartbeats": None}
+        kept["last"] = {**kept["last"], "contact": contact, "retries": None}
 
 
 class History:
@@ -142,55 +136,29 @@ class History:
 
     def must_make_sense(self) -> None:
         """Read all of it once: whoever wrote it, what follows can rely on it. Raises what Python raises."""
-        if any(not isinstance(self._kept.get(name, []), list) for name in _LISTS):
-            raise TypeError("a list that is none")
         before = self.before
-        if before:
-            if before.seconds_ago < 0 or before.unchanged_for < 0:
-                raise ValueError("the last look is still to come")
-            if not isinstance(before.contact.received_gtids, str):
-                raise TypeError(before.contact.received_gtids)
-            told = [self._kept["last"][name] for name in _NUMBERS]
-            if any(one is not None and not is_number(one) for one in told):
-                raise TypeError("a number that is none")
-            sum(before.offsets)
-            sum(sum(look) for look in before.source_history)
-        sum(self._kept.get("since", {}).values())
-        sum(at + lag for at, lag, _ in self._kept.get("samples", ()))
+        if "last" in self._kept and (before is None or before.seconds_ago < 0 or before.unchanged_for < 0):
+            raise ValueError("the last look is damaged, or still to come")
 
     @property
     def before(self) -> Before | None:
         """What the last look knew; None: this is the first one."""
-        last = self._kept.get("last")
-        if not last:
+        last, at = recall(self._kept, "last", Before), recall(self._kept, "at", float)
+        if last is None or at is None:
             return None
-        looks = self._kept["source_looks"]
-        return Before(
-            seconds_ago=self._now - last["at"],
-            lag=last["lag"],
-            contact=Contact(Position(*last["received"]), last["received_gtids"], last["heartbeats"]),
-            unchanged_for=last["at"] - last["contact_at"],
-            source_history=tuple((self._now - at, sequence) for at, sequence in looks),
-            transaction_gap=last["transaction_gap"],
-            high=last["high"],
-            seconds_behind=last["seconds_behind"],
-            applied=Position(*last["applied"]),
-            connected=last["connected"],
-            offsets=tuple(self._kept["offsets"]),
-            heard_within=last["heard_within"],
-            heartbeat=Beat(*last["heartbeat"]) if last["heartbeat"] else None,
-            retries=last["retries"],
-            clocks=last["clocks"],
+        looks = recall(self._kept, "source_looks", list[tuple[float, float]]) or []
+        return last._replace(
+            seconds_ago=self._now - at,
+            source_history=tuple((self._now - then, sequence) for then, sequence in looks),
+            offsets=tuple(recall(self._kept, "offsets", list[float]) or ()),
             clock_set=self._step,
-            delay=last["delay"],
-            delay_age=last["delay_age"],
-            came_late=bool(last["came_late"]),
         )
 
     @property
     def samples(self) -> list[Sample]:
         """The lags of earlier looks, oldest first."""
-        return [Sample(*sample) for sample in self._kept.get("samples", ())]
+        kept = recall(self._kept, "samples", list[tuple[float, float, bool]]) or []
+        return [Sample(*sample) for sample in kept]
 
     def since(self, what: str, *, holds: bool) -> float:
         """Return for how long it has been so, in seconds: since the first look in a row that found it."""
@@ -204,30 +172,29 @@ class History:
         """Keep what this look found."""
         channel, before = snapshot.channel, self.before
         contact = Contact(channel.received, channel.received_gtids, heartbeats(snapshot))
-        same = before is not None and before.contact == contact
         delay, delay_age = lag.delay, lag.delay_age
         if before and delay is None and before.delay_age is not None:  # a restart of the replica has lost it
             delay, delay_age = before.delay, before.delay_age + before.seconds_ago
-        self._kept["last"] = {
-            "at": self._now,
-            "contact_at": self._kept["last"]["contact_at"] if same else self._now,
-            "received": channel.received,
-            "received_gtids": channel.received_gtids,
-            "heartbeats": contact.heartbeats,
-            "transaction_gap": _gap(channel, before),
-            "lag": lag.seconds,
-            "high": lag.high,
-            "seconds_behind": channel.seconds_behind,
-            "applied": channel.applied,
-            "connected": channel.receiver.runs,
-            "heard_within": lag.heard_within,
-            "heartbeat": beat(snapshot),
-            "retries": _retries(channel, before),
-            "clocks": lag.clock_offset,
-            "delay": delay,
-            "delay_age": delay_age,
-            "came_late": (lag.transport or 0.0) > LATE,
-        }
+        last = Before(
+            0.0,
+            lag.seconds,
+            contact,
+            before.unchanged_for + before.seconds_ago if before and before.contact == contact else 0.0,
+            transaction_gap=_gap(channel, before),
+            high=lag.high,
+            seconds_behind=channel.seconds_behind,
+            applied=channel.applied,
+            connected=channel.receiver.runs,
+            heartbeat=beat(snapshot),
+            heard_within=lag.heard_within,
+            retries=_retries(channel, before),
+            clocks=lag.clock_offset,
+            delay=delay,
+            delay_age=delay_age,
+            came_late=(lag.transport or 0.0) > LATE,
+        )
+        remember(self._kept, "last", last)
+        self._kept["at"] = self._now
         sequence = snapshot.source.sequence if snapshot.source else None
         bound = lag.at_least or lag.doubtful
         self._add("samples", SAMPLES, None if lag.seconds is None else [self._now, lag.seconds, bound])
@@ -235,10 +202,9 @@ class History:
         self._add("offsets", OFFSETS, lag.offset)
 
     def _add(self, name: str, most: int, value: float | list[float] | None) -> None:
-        kept = self._kept.setdefault(name, [])
         if value is not None:
-            kept.append(value)
-            del kept[:-most]
+            kept = self._kept.get(name)
+            self._kept[name] = [*(kept if isinstance(kept, list) else ()), value][-most:]
 
 
 def _retries(channel: Channel, before: Before | None) -> int | None:

@@ -8,11 +8,12 @@ each other, own transactions are as they should be: see ``go_on_to_a_source``.
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Line, Reading, State
+from stallwatch.history import recall
 from stallwatch.probes.mysql.asking import text
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.sources.mysql import MysqlError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number, say_duration
+from stallwatch.units import say_duration
 from stallwatch.words import plural
 
 if TYPE_CHECKING:
@@ -143,7 +144,8 @@ def go_on_to_a_source(
 
     It is believed for an hour, as that source may restart. ``--role`` decides where nothing else does.
     """
-    if is_number(kept.get("taken")) and 0 <= now - kept["taken"] < _TOLD:  # it may be damaged
+    taken = recall(kept, "taken", float)
+    if taken is not None and 0 <= now - taken < _TOLD:
         return True
     try:
         found = _by_uuid(server, facts, channels) if facts.uuid else _by_position(server, facts, channels)

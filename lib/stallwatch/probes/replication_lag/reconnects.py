@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 
+from stallwatch.history import recall, remember
 from stallwatch.probes.mysql.asking import number as number_of
+from stallwatch.probes.replication_lag.model import Position
 from stallwatch.sources.mysql import MysqlError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number
 
 if TYPE_CHECKING:
     from typing import Any
@@ -52,8 +53,8 @@ def look(memory: dict[str, Any], channel: Channel, server: Server, now: float) -
 
     ``memory`` is the channel's, for nothing else; ``now`` is by its clock. Raises UnreachableError.
     """
-    first = memory.get("first")
-    if first is None or not is_number(first) or first > now:
+    first = recall(memory, "first", float)
+    if first is None or first > now:
         memory["first"] = now
     begun = _begun(memory, channel, now)
     if not begun:
@@ -68,25 +69,27 @@ def look(memory: dict[str, Any], channel: Channel, server: Server, now: float) -
     return found if found and found.times >= LEAST and found.quiet <= _RECENT else None
 
 
-def _begun(memory: dict[str, Any], channel: Channel, now: float) -> list[list[float]]:
+def _begun(memory: dict[str, Any], channel: Channel, now: float) -> list[tuple[float, float]]:
     """List when new relay logs were seen, and how many, but those begun as the last one was full."""
-    kept = memory.get("begun")
-    known = kept if isinstance(kept, list) else []
-    begun = [one for one in known if _is_begun(one) and now - WINDOW <= one[0] <= now]
-    (file, octets), last, place = channel.applied, memory.get("number"), memory.get("place")
+    known = recall(memory, "begun", list[tuple[float, float]]) or []
+    begun = [one for one in known if now - WINDOW <= one[0] <= now]
+    (file, octets), place = channel.applied, recall(memory, "place", Position)
     found = _NUMBER.search(channel.relay_log)
     number = int(found[1]) if found else 0
-    new = number - last if last is not None and is_number(last) else 0
-    if new > 0 and isinstance(place, list):
-        passed = octets - place[1] if place[0] == file else octets
+    last = recall(memory, "number", int)
+    new = 0 if last is None else number - last
+    if new > 0 and place:
+        passed = octets - place.offset if place.file == file else octets
         if passed < _FULL * new:
-            begun.append([now, new])
-    memory.update(number=number, place=[file, octets], begun=begun)
+            begun.append((now, new))
+    remember(memory, "number", number)
+    remember(memory, "place", channel.applied)
+    remember(memory, "begun", begun)
     return begun
 
 
 def _asked(
-    memory: dict[str, Any], begun: list[list[float]], channel: Channel, server: Server, now: float
+    memory: dict[str, Any], begun: list[tuple[float, float]], channel: Channel, server: Server, now: float
 ) -> Reconnects | None:
     flavour = server.flavour
     if not flavour.mariadb:
@@ -97,10 +100,7 @@ def _asked(
         times, seconds, quiet = (number_of(rows[0], name) for name in ("times", "seconds", "quiet"))
         return Reconnects(round(times), max(1.0, seconds), quiet, certain=True)
     by_hand = sum(number_of(row, "Value") for row in server.rows(_BY_HAND, within=_PATIENCE))
-    known = memory.setdefault("by_hand", by_hand)
-    times = sum(one[1] for one in begun) - (by_hand - known if is_number(known) else 0)
+    known = recall(memory, "by_hand", float)
+    memory["by_hand"] = known = by_hand if known is None else known
+    times = sum(one[1] for one in begun) - (by_hand - known)
     return Reconnects(round(times), max(1.0, now - begun[0][0]), now - begun[-1][0], certain=False)
-
-
-def _is_begun(one: Any) -> bool:
-    return isinstance(one, list) and list(map(is_number, one)) == [True, True]
