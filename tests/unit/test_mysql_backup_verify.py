@@ -192,6 +192,12 @@ def test_damage_is_critical_and_stays_so_without_reading_it_again(check, folder,
     assert 'shop-t8.sql.gz  it does not end with "-- Dump completed"' in text
     monkeypatch.setattr(verify._Run, "_judge", lambda *_: pytest.fail("it was read again"))
     assert check(folder, "--verify", "full")[0] == 2
+    later = time.time() + 3 * 3600
+    monkeypatch.setattr(time, "time", lambda: later)
+    status, text = check(folder, "--verify", "full", "-v")
+    assert status == 2
+    assert "shop-t9.sql.gz  the compressed data end too early, read 3 h ago" in text
+    assert ", the first read 3 h ago" in text
 
 
 def test_only_what_has_changed_is_read_again(check, folder, monkeypatch):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 AHEAD = 300.0  # seconds by which clocks may differ
 _LISTED = 200  # rows of a table: more are cut off anyhow
+_EARLIER = 60.0  # seconds: what was read before that was read by an earlier run
 
 
 def share(tables: Share) -> str:
@@ -187,7 +188,8 @@ def damage(backup: Backup, verified: Verified | None, *, may_run: bool) -> Itera
 
     ``may_run``: somebody may be at work on it, and what seems to be too short may yet grow.
     """
-    damaged = {**backup.damaged, **(verified.damaged if verified else {})}
+    read = verified.damaged.items() if verified else ()
+    damaged = {**backup.damaged, **{name: f"{wrong}{_ago(ago)}" for name, (wrong, ago) in read}}
     first = next((f"{name}: {wrong}" for name, wrong in damaged.items()), "")
     what = "no file is known to be damaged"
     if damaged:
@@ -200,10 +202,9 @@ def damage(backup: Backup, verified: Verified | None, *, may_run: bool) -> Itera
     if verified:
         yield Reading("verified", round(verified.percent, 2), "%", _progress(verified))
         if verified.sealed:
-            (name, why), *others = verified.sealed.items()
-            more = f" and {len(others)} more" if others else ""
+            why = next(iter(verified.sealed.values()))
             advice = "apt install zstd" if why.endswith("zstd here") else ""
-            yield ProbeError(f"{name}{more} cannot be verified: {why}", advice)
+            yield ProbeError(f"{listed([*verified.sealed], 1)} cannot be verified: {why}", advice)
         yield from _not_verified(verified)
 
 
@@ -220,7 +221,13 @@ def _not_verified(verified: Verified) -> Iterator[Finding]:
 
 def _progress(verified: Verified) -> str:
     files = plural(verified.files, "file")
-    return f"{say_size(verified.done)} of {say_size(verified.size)} verified, in {files}"
+    of = f"{say_size(verified.done)} of {say_size(verified.size)} verified, in {files}"
+    return f"{of}{_ago(verified.ago, 'the first ')}"
+
+
+def _ago(seconds: float, which: str = "") -> str:
+    """Return how long ago a file was read; "" if in this run."""
+    return f", {which}read {_rounded(seconds)} ago" if seconds >= _EARLIER else ""
 
 
 def asides(backup: Backup, *, verify: bool) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import random
 import threading
+import time
 
 from stallwatch.findings import ProbeError
 from stallwatch.history import recall, remember
@@ -41,10 +42,11 @@ class Verified(NamedTuple):
     files: int
     size: int  # bytes
     done: int  # bytes of those that were read, in this run or an earlier one
-    damaged: Mapping[str, str]  # what is wrong, by the name of the file
+    damaged: Mapping[str, tuple[str, float]]  # by file: what is wrong, and how many seconds ago it was read
     sealed: Mapping[str, str]  # why nothing can be known of a file
     problems: tuple[ProbeError, ...]  # files that cannot be read
     untold: Sequence[str] = ()  # files that were read to their end, which does not show whether it is the end
+    ago: float = 0.0  # how many seconds ago the first of them was read
     too_long: Sequence[str] = ()  # files that have had all the time of a run, and needed more
 
     @property
@@ -58,6 +60,7 @@ class _Found(NamedTuple):
 
     wrong: str  # "": nothing
     untold: bool  # its end does not show whether it is the end
+    at: float  # when it was read, in seconds since the epoch
     tables: list[tuple[str, str]]  # schema and name
 
 
@@ -75,7 +78,12 @@ class Kept:
 
     def keep(self, file: File, wrong: str, tables: Iterable[Table], *, untold: bool) -> None:
         """Remember what was found in a file."""
-        self._found[file.key] = _Found(wrong, untold, [(table.schema, table.name) for table in tables])
+        names = [(table.schema, table.name) for table in tables]
+        self._found[file.key] = _Found(wrong, untold, time.time(), names)
+
+    def ago(self, file: File) -> float:
+        """Return how many seconds ago a file was read."""
+        return max(0.0, time.time() - self._found[file.key].at)
 
     def is_untold(self, file: File) -> bool:
         """Whether the end of a file that was read does not show that it is the end."""
@@ -118,10 +126,11 @@ def verify(
         files=len(backup.files) - len(run.sealed),
         size=sum(file.size for file in backup.files if file.name not in run.sealed),
         done=sum(file.size for file in done),
-        damaged={file.name: wrong for file in done if (wrong := kept.wrong(file))},
+        damaged={file.name: (wrong, kept.ago(file)) for file in done if (wrong := kept.wrong(file))},
         sealed=run.sealed,
         problems=tuple(run.problems),
         untold=[file.name for file in backup.files if kept.is_untold(file)],
+        ago=max(map(kept.ago, done), default=0.0),
         too_long=[file.name for file in backup.files if kept.wrong(file) is None and kept.needs(file)],
     )
 
