@@ -9,7 +9,7 @@ from stallwatch.probes.jmx.model import AbsentError
 from stallwatch.probes.jmx.values import quoted
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
-from stallwatch.words import plural
+from stallwatch.words import listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,7 +161,7 @@ def _beans(of: Snapshot) -> str:
 
 def _not_yet(of: Snapshot) -> Iterator[Fault]:
     """Report of which beans a change is not known yet, and why."""
-    for why, (first, *more) in of.unchanged.items():
-        others = f" and {len(more)} more" if more else ""
-        next_run = f"{'their' if more else 'its'} {_SOUGHT[of.quantity.change]} is known from the next run on"
-        yield Fault(State.OK, f"{first}{others}: {why}, so {next_run}")
+    for why, beans in of.unchanged.items():
+        whose = "their" if len(beans) > 1 else "its"
+        next_run = f"{whose} {_SOUGHT[of.quantity.change]} is known from the next run on"
+        yield Fault(State.OK, f"{listed(beans, 1)}: {why}, so {next_run}")

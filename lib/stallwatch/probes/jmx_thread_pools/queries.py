@@ -8,6 +8,7 @@ from functools import cache
 from stallwatch.labels import own
 from stallwatch.line import label
 from stallwatch.probes.jmx_thread_pools.families import FAMILIES
+from stallwatch.probes.jmx_thread_pools.families.form import between
 from stallwatch.probes.jmx_thread_pools.model import NUMBERS
 from stallwatch.sources.jmx.object_name import understood, unquoted
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -143,12 +144,11 @@ def _filled(bean: Bean, properties: dict[str, str]) -> dict[str, str] | None:
         return None
     found = {of: properties[of] for of in properties.keys() - forms.keys() if of not in _NO_PLACE}
     for key, form in forms.items():
-        head, sign, tail = form.partition(_POOL if _POOL in form else "*")
-        rest = properties[key].removeprefix(head)
-        if not (properties[key].startswith(head) and rest.endswith(tail) and (sign or not rest)):
+        wild = _POOL if _POOL in form else "*"
+        if (open_part := between(form, properties[key], wild)) is None:
             return None
-        if sign:
-            found[_POOL if sign == _POOL else key] = rest.removesuffix(tail)
+        if wild in form:
+            found[_POOL if wild == _POOL else key] = open_part
     return found
 
 

@@ -23,6 +23,7 @@ from stallwatch.probes.mysql_backup import archive, moments, mydumper, mysqldump
 from stallwatch.sources.backups import files as backup_files
 from stallwatch.sources.backups.files import Room, Tree
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -175,7 +176,7 @@ def _dated_files(files: Iterable[File]) -> Iterator[Candidate]:
     while left := [one for one in left if one]:
         newest = max(one[-1][0] for one in left)
         members = [one.pop()[1] for one in left if newest - one[-1][0] < _DAY]
-        name = members[0].name if len(members) == 1 else f"{members[0].name} and {len(members) - 1} more"
+        name = listed([one.name for one in members], 1)
         yield Candidate(name, newest, files=members, doubts=[*_ended(ordered, newest)])
 
 

@@ -72,13 +72,14 @@ class Family(NamedTuple):
     def meaning(self, pool: str) -> Meaning:
         """Return what a block in the pool of this name means."""
         for row in self.meanings:
-            if any(fits(form, pool) for form in row.pools.split()):
+            if any(between(form, pool) is not None for form in row.pools.split()):
                 return row
         return Meaning("*", "", "")
 
 
-def fits(form: str, name: str) -> bool:
-    """Whether a name has this form, in which "*" matches anything, once."""
-    head, sign, tail = form.partition("*")
+def between(form: str, name: str, wild: str = "*") -> str | None:
+    """Return what ``wild``, once in a form, stands for in a name of this form; None: it has another form."""
+    head, sign, tail = form.partition(wild)
     rest = name.removeprefix(head)
-    return name.startswith(head) and rest.endswith(tail) and bool(sign or not rest)
+    is_one = name.startswith(head) and rest.endswith(tail) and (sign or not rest)
+    return rest.removesuffix(tail) if is_one else None

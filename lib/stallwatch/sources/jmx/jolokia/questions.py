@@ -14,7 +14,7 @@ from stallwatch.sources.jmx.jolokia.values import SpoiledError, parsed
 from stallwatch.sources.jmx.wire import SilentError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
-from stallwatch.words import plural
+from stallwatch.words import listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -178,11 +178,10 @@ class Asking:
         return True
 
     def _silent(self, questions: Sequence[Question], seconds: float) -> UnreachableError:
-        first = " of ".join(filter(None, (questions[0].attribute, questions[0].name)))
-        more = f" and {len(questions) - 1} more" if len(questions) > 1 else ""
+        asked = listed([" of ".join(filter(None, (one.attribute, one.name))) for one in questions], 1)
         within = waited(seconds, self._deadline)
         return UnreachableError(
-            f"{self.where} has not answered within {within}: asked for {first}{more}", _SLOW
+            f"{self.where} has not answered within {within}: asked for {asked}", _SLOW
         )
 
 
