@@ -14,8 +14,8 @@ from plugin_runs import RECORDED, clock, said
 from scratch import empty
 from stallwatch.frame.options import mysql as mysql_options
 from stallwatch.probes.mysql.innodb import dump_under_way, redo_in
-from stallwatch.sources import mysql, ndb_mgm
-from stallwatch.sources.mysql import NoAnswerError, UnreachableError, option_files
+from stallwatch.sources import mysql, recording
+from stallwatch.sources.mysql import option_files
 from stallwatch.units import NotUnderstoodError
 
 KNOWN = mysql_options._KNOWN
@@ -65,26 +65,13 @@ def innodb_status(octets):
 class Lenient(recorded_mysql.RecordedRun):
     """What was not recorded is not answered: other rows lead to other questions."""
 
-    def surprise(self, what):
-        """As a server that is lost."""
-        return UnreachableError(what)
-
-    def log_in(self, where):
-        """A log-in whose server has no answer to what was not recorded."""
-        return _lenient(super().log_in(where))
-
-
-def _lenient(server):
-    rows = server.rows
-
-    def answered(sql, *arguments, within=None):
+    def find(self, of, asked):
+        """The next answer, or the error of a server that is lost."""
         try:
-            return rows(sql, *arguments, within=within)
-        except UnreachableError as error:
-            raise NoAnswerError(error.what) from None
-
-    server.rows = answered
-    return server
+            return super().find(of, asked)
+        except recorded_mysql.NotRecordedError:
+            lost = mysql.UnreachableError("the server is gone")
+            raise (lost if asked == recording.LOG_IN else TimeoutError) from None
 
 
 @cache
@@ -141,11 +128,7 @@ def recorded_runs(runs, statements, memory):
     came_to = "nothing"
     for recorded in runs:
         run = Lenient(deepcopy(recorded), statements)
-        with (
-            clock(run.began) as now,
-            mock.patch.object(mysql, "connect", run.connect),
-            mock.patch.object(ndb_mgm, "data_nodes", run.data_nodes),
-        ):
+        with clock(run.began) as now, recording.use(run):
             run.clock = now
             now.reach = lambda _: None
             came_to = said(run.plugin, run.options, memory)

@@ -1,7 +1,7 @@
 """What an NDB Cluster writes into its logs, and its management server says."""
 
 import os
-from unittest import mock
+from types import SimpleNamespace
 
 from choices import Choices
 from fuzzing import Target
@@ -10,7 +10,7 @@ from scratch import empty, file
 from stallwatch.deadline import Deadline
 from stallwatch.findings import ProbeError
 from stallwatch.probes.ndb_log import lines
-from stallwatch.sources import ndb_mgm
+from stallwatch.sources import ndb_mgm, recording
 
 LOGS = sorted((RECORDED / "ndb_log").glob("*.log"))
 ANSWER = (
@@ -54,7 +54,8 @@ def a_log_that_grows(octets):
 
 def an_answer_of_the_management_server(octets):
     """Whatever it says, in pieces."""
-    with mock.patch.object(ndb_mgm, "_asked", return_value=octets):
+    answer = octets.decode(errors="replace")
+    with recording.use(SimpleNamespace(answer=lambda *_: answer)):
         for node in ndb_mgm.data_nodes("mgm1", ndb_mgm.PORT, Deadline(60)).values():
             if not (isinstance(node.status, str) and 0 <= node.phase < 100_000):
                 raise AssertionError(node)

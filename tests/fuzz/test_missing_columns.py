@@ -13,7 +13,7 @@ from captured_mysql import VERSIONS, CapturedMysql
 from levels import representative
 from stallwatch.frame.options import mysql as mysql_options
 from stallwatch.frame.run import Run
-from stallwatch.sources import mysql, ndb_mgm
+from stallwatch.sources import mysql, recording
 from stallwatch.sources.mysql import rows
 from whole_sentence import sentence
 
@@ -35,19 +35,16 @@ class Without(mysql_targets.Lenient):
         self._lost = lost
         self.left_out = False
 
-    def log_in(self, where):
-        server = super().log_in(where)
-        rows, (asked, column) = server.rows, self._lost
-
-        def answered(sql, *arguments, within=None):
-            found = rows(sql, *arguments, within=within)
-            if asked in (recorded_mysql.statement(sql, *arguments), recorded_mysql.statement(sql)):
-                self.left_out |= any(column in one for one in found)
-                return without(found, column)
-            return found
-
-        server.rows = answered
-        return server
+    def find(self, of, asked):
+        entry, (statement, column) = super().find(of, asked), self._lost
+        if statement in (recorded_mysql.statement(*asked), recorded_mysql.statement(asked[0])):
+            names, rows = entry["answer"]
+            if column in names:
+                self.left_out = True
+                at = names.index(column)
+                kept = [row[:at] + row[at + 1 :] for row in rows]
+                entry["answer"] = [names[:at] + names[at + 1 :], kept]
+        return entry
 
 
 def without(rows, column):
@@ -62,8 +59,7 @@ def run_of(recorded, at, lost=("", "")):
     of = plugin_runs.plugin(run.plugin)
     with (
         plugin_runs.clock(run.began) as now,
-        mock.patch.object(mysql, "connect", run.connect),
-        mock.patch.object(ndb_mgm, "data_nodes", run.data_nodes),
+        recording.use(run),
         mock.patch.object(Run, "memory", return_value=nullcontext({})),
     ):
         run.clock = now

@@ -41,7 +41,7 @@ from loopback import serving
 from recorded_jvm import RecordedJvm
 from stallwatch.declared import every
 from stallwatch.frame.options import jmx as jmx_options
-from stallwatch.sources import jmx, kernel, mysql, ndb_mgm
+from stallwatch.sources import jmx, kernel, mysql, recording
 from stallwatch.sources.jmx import wire
 
 TESTS = Path(__file__).parents[1]
@@ -123,11 +123,12 @@ def at(clock):
 def recorded(path, number):
     run = recorded_mysql.load(path)[number]
     clock = run.clock
-    return changed(
-        (mysql, "connect", run.connect), (ndb_mgm, "data_nodes", run.data_nodes),
+    world = changed(
         (time, "time", clock), (time, "monotonic", clock), (time, "clock_gettime", lambda _: clock()),
         (time, "sleep", clock.sleep),
     )  # fmt: skip
+    world.enter_context(recording.use(run))
+    return world
 
 
 def captured(version):

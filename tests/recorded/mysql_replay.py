@@ -9,7 +9,7 @@ import newest_recording
 import pytest
 import recorded_mysql
 from stallwatch.deadline import Account, Deadline
-from stallwatch.sources import mysql, ndb_mgm
+from stallwatch.sources import recording
 
 ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "plugins"
@@ -41,15 +41,14 @@ def said(path, home, monkeypatch, note=None):
 
 
 def _said(run, home, monkeypatch):
-    monkeypatch.setattr(mysql, "connect", run.connect)
-    monkeypatch.setattr(ndb_mgm, "data_nodes", run.data_nodes)
     clocks = {"time": run.clock, "monotonic": run.clock, "clock_gettime": lambda _: run.clock()}
     monkeypatch.setattr(Deadline, "clock", lambda _: run.clock())
     monkeypatch.setattr(Account, "lost", lambda _: 0.0)  # all of the time was the servers'
     for name, stand_in in {**clocks, "sleep": run.clock.sleep}.items():
         monkeypatch.setattr(time, name, stand_in)
     plugin = runpy.run_path(str(PLUGINS / run.plugin))
-    status, text = plugin["check"].run(plugin["findings"], [*run.options, "--state-dir", str(home)])
+    with recording.use(run):
+        status, text = plugin["check"].run(plugin["findings"], [*run.options, "--state-dir", str(home)])
     for surprise in run.surprises:
         raise surprise
     assert "internal error" not in text, text

@@ -1,4 +1,4 @@
-"""MySQL and MariaDB servers as they were recorded: they answer as sources.mysql does, at their pace.
+"""MySQL and MariaDB servers as they were recorded: they answer what ``sources.mysql`` asks, at their pace.
 
 So does the management server of an NDB Cluster. A statement that was not recorded gets the recorded answer to
 the same question, if there is one (recorded_answers.py).
@@ -9,11 +9,11 @@ import json
 import pymysql
 from recorded_answers import Answers, NotAskedError
 from stallwatch.findings import ProbeError
-from stallwatch.line import shorten
-from stallwatch.sources.mysql import Flavour, no_answer, rows
-from stallwatch.sources.ndb_mgm import NodeStatus
+from stallwatch.sources import recording
+from stallwatch.sources.mysql.flavour import flavour
 
 HOW = "record the servers anew: README.md beside the recording tells how"
+WHO = ["@@version", "@@version_comment", "@@hostname", "CURRENT_USER()"]
 
 
 class NotRecordedError(Exception):
@@ -38,52 +38,40 @@ class Clock:
         self.now = max(self.now, moment)
 
 
-class RecordedRun:
-    """One run of the plugin: the options that it was given, and what servers answered.
+class RecordedRun(recording.Player):
+    """One run of the plugin: the options that it was given, and what servers answered; see recording.use.
 
     What was asked that is not here is in ``surprises``: the plugin itself would make an UNKNOWN of it.
     What answers lack of what was asked is in ``lacks``, each with the flavour of the server.
     """
 
     def __init__(self, recorded, statements):
+        super().__init__((), self.come)
         self.plugin = recorded["plugin"]
         self.options = recorded["options"]
         self.began = recorded["began"]
         self.clock = Clock(self.began)
-        self.deadline = None  # of the run that is played, once it has logged in
         self.surprises = []
         self.lacks = []
-        self._log_ins = recorded["log_ins"]
+        self._recorded = recorded["log_ins"]
+        self._open = {}  # log-ins by their numbers
         self._management = recorded.get("management", [])
         self._statements = statements
 
-    def data_nodes(self, *_):
-        """As ``ndb_mgm.data_nodes``: what the management server of an NDB Cluster answered."""
-        if not self._management:
-            raise self.surprise("the management server was not asked so often when it was recorded")
-        answer = self._management.pop(0)
-        self.come(answer)
-        if "error" in answer:
-            raise ProbeError(*answer["error"])
-        return {int(node): NodeStatus(*status) for node, status in answer["nodes"].items()}
+    def find(self, of, asked):
+        """The next answer to this question."""
+        source, where, number = of
+        if source == "ndb_mgm":
+            return self._nodes()
+        if asked == recording.LOG_IN:
+            self._open[number] = self._log_in(where)
+            return self._open[number].entry
+        return self._open[number].find(*asked)
 
-    def come(self, answer):
+    def come(self, entry):
         """Let time go by until the answer is there."""
-        self.clock.reach(self.began + answer["at"])
-        self.clock.sleep(answer["took"])
-
-    def connect(self, target, deadline, *_):
-        """As ``mysql.connect``: log-ins at one server come in the order of then."""
-        self.deadline = deadline
-        return self.log_in(target.where)
-
-    def log_in(self, where):
-        """The next log-in at that server."""
-        found = next((one for one in self._log_ins if one["where"] == where), None)
-        if found is None:
-            raise self.surprise(f"no further log-in at {where} was recorded")
-        self._log_ins.remove(found)
-        return RecordedServer(self, found, self._statements)
+        self.clock.reach(self.began + entry["at"])
+        self.clock.sleep(entry["took"])
 
     def surprise(self, what):
         """Note it; the exception that says so."""
@@ -91,56 +79,55 @@ class RecordedRun:
         self.surprises.append(error)
         return error
 
+    def _nodes(self):
+        """What the management server of an NDB Cluster answered."""
+        if not self._management:
+            raise self.surprise("the management server was not asked so often when it was recorded")
+        entry = self._management.pop(0)
+        if "error" in entry:
+            return {**entry, "error": ProbeError(*entry["error"])}
+        nodes = (
+            f"node.{node}.type: NDB\nnode.{node}.status: {status}\nnode.{node}.startphase: {phase}\n"
+            for node, (status, phase) in entry["nodes"].items()
+        )
+        return {**entry, "answer": f"node status\n{''.join(nodes)}\n"}
 
-class RecordedServer:
-    """One log-in."""
+    def _log_in(self, where):
+        """The next log-in at that server: they come in the order of then."""
+        found = next((one for one in self._recorded if one["where"] == where), None)
+        if found is None:
+            raise self.surprise(f"no further log-in at {where} was recorded")
+        self._recorded.remove(found)
+        return LogIn(self, found, self._statements)
 
-    local = False  # nothing of the host that it ran on was recorded
-    answers_after = None  # nor how long it takes today
+
+class LogIn:
+    """One log-in at a server: ``entry`` is how it went."""
 
     def __init__(self, run, recorded, statements):
-        self.where = recorded["where"]
-        name, version, text = recorded["flavour"]
-        self.flavour = Flavour(name, tuple(version), text)
-        self._account = recorded["account"]
+        self.entry = {"at": recorded["at"], "took": recorded["took"], "answer": None}
         self._run = run
-        self.deadline = run.deadline
+        self._where = recorded["where"]
+        name, version, _ = recorded["flavour"]
+        self._who = [f"{'.'.join(map(str, version))}-{name}", name, self._where, recorded["account"]]
         self._answers = Answers(recorded["answers"], statements)
-        run.come(recorded)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    def close(self):
-        """As the server's."""
-
-    def again(self):
-        """As the server's."""
-        return self._run.log_in(self.where)
-
-    def rows(self, sql, *arguments, within=None):
-        """As the server's."""
+    def find(self, sql, *arguments):
+        """The next answer to a statement. Who the server is and how it is set up is not recorded as such."""
+        if sql == f"SELECT {', '.join(WHO)}":
+            return {**self.entry, "took": 0, "answer": [WHO, [self._who]]}
+        if sql.startswith("SET NAMES utf8mb4, "):
+            return {**self.entry, "took": 0, "answer": [[], []]}
         try:
-            answer, lack = self._answers.next(statement(sql, *arguments))
+            entry, lack = self._answers.next(statement(sql, *arguments))
         except NotAskedError as error:
-            raise self._run.surprise(f"{self.where} {error}") from None
-        self._run.come(answer)
-        if "error" in answer:
-            raise self._error(sql, answer)
+            raise self._run.surprise(f"{self._where} {error}") from None
+        if "error" in entry:
+            return {**entry, "error": pymysql.OperationalError(*entry["error"])}
         if lack:
-            self._run.lacks.append((self.flavour, lack))
-        columns = [*answer["rows"][0]] if answer["rows"] else []
-        values = [one.values() for one in answer["rows"]]
-        return rows.by_column(columns, values, self.where, shorten(statement(sql), 80))
-
-    def _error(self, sql, answer):
-        """What is made today of the error that the server gave then."""
-        user = self._account.rpartition("@")[0]
-        asked = no_answer.Asked(sql, self.where, user, self._account, answer["took"])
-        return no_answer.reason(pymysql.OperationalError(*answer["error"]), asked)
+            self._run.lacks.append((flavour(*self._who[:2]), lack))
+        columns = [*entry["rows"][0]] if entry["rows"] else []
+        return {**entry, "answer": [columns, [[*one.values()] for one in entry["rows"]]]}
 
 
 def statement(sql, *arguments):

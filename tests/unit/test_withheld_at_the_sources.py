@@ -81,7 +81,7 @@ def test_what_java_writes(output):
 
 
 def test_a_management_server_and_a_program():
-    assert ndb_mgm._quoted(b"no 'replica'" + b"x" * 100) == f'it answers "{WITHHELD}"'
+    assert ndb_mgm._quoted("no 'replica'" + "x" * 100) == f'it answers "{WITHHELD}"'
     assert contents._why("x.zst: no 'replica'") == f"zstd: {WITHHELD}"
 
 

@@ -18,6 +18,7 @@ from contextlib import closing
 from stallwatch import withheld
 from stallwatch.findings import ProbeError
 from stallwatch.line import shorten
+from stallwatch.sources import recording
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
@@ -28,8 +29,8 @@ PORT = 1186
 PATIENCE = 1.5  # seconds for all of it, looking up the host's name included
 
 _QUESTION = b"get status\n\n"
-_BEGINNING, _END = b"node status\n", b"\n\n"
-_QUOTED = 60  # bytes of an answer that is none
+_BEGINNING, _END = "node status\n", "\n\n"
+_QUOTED = 60  # letters of an answer that is none
 _LARGEST = 256 * 1024  # bytes; 255 nodes are 60 KiB
 _LINE = r"(?a)node\.(\d{1,5})\.(type|status|startphase): ([A-Z_ ]{1,30}|\d{1,5})"
 
@@ -58,7 +59,8 @@ def data_nodes(host: str, port: int, deadline: Deadline) -> dict[int, NodeStatus
     where = f"the management server {place(host, port)}"
     advice = "give its address with --management"
     try:
-        answer = _asked(host, port, deadline)
+        of = ("ndb_mgm", place(host, port), 0)
+        answer = recording.answer(of, ("get status",), _asked, host, port, deadline)
     except TimeoutError:
         within = say_duration(deadline.seconds)
         raise ProbeError(f"{where} has not answered within {within}", advice) from None
@@ -72,26 +74,26 @@ def data_nodes(host: str, port: int, deadline: Deadline) -> dict[int, NodeStatus
     raise ProbeError(f"{where} does not show the status of data nodes: {_quoted(answer)}", advice)
 
 
-def _asked(host: str, port: int, deadline: Deadline) -> bytes:
+def _asked(host: str, port: int, deadline: Deadline) -> str:
     """Ask; raises TimeoutError, or another OSError."""
     from stallwatch.sources import tcp
 
     with closing(tcp.connected(host, port, deadline)) as peer:
         answer = b""
         tcp.send(peer, _QUESTION, deadline)
-        while len(answer) < _LARGEST and not answer.endswith(_END):
+        while len(answer) < _LARGEST and not answer.endswith(_END.encode()):
             piece = tcp.receive(peer, 65536, deadline)
             if not piece:
                 break
             answer += piece
-    return answer
+    return answer.decode(errors="replace")
 
 
-def _understood(answer: bytes) -> dict[int, NodeStatus]:
+def _understood(answer: str) -> dict[int, NodeStatus]:
     if not answer.startswith(_BEGINNING) or not answer.endswith(_END):
         return {}
     told: dict[int, dict[str, str]] = {}
-    for line in answer.decode(errors="replace").splitlines():
+    for line in answer.splitlines():
         if found := re.fullmatch(_LINE, line):
             told.setdefault(int(found[1]), {})[found[2]] = found[3]
     return {node: _status(about) for node, about in told.items() if about.get("type") == "NDB"}
@@ -102,6 +104,6 @@ def _status(about: dict[str, str]) -> NodeStatus:
     return NodeStatus(about.get("status", "UNKNOWN"), int(phase) if phase.isdigit() else 0)
 
 
-def _quoted(answer: bytes) -> str:
-    text = withheld.message(answer[: 4 * _QUOTED].decode(errors="replace").strip())
+def _quoted(answer: str) -> str:
+    text = withheld.message(answer[: 4 * _QUOTED].strip())
     return f'it answers "{shorten(text, _QUOTED)}"' if text else "it hangs up without an answer"

@@ -134,6 +134,8 @@ class LogIn(connections.Connection):  # type: ignore[misc]
             server_public_key=target.server_key,
             defer_connect=True,
         )
+        self.server_status = 0  # what the server shows, once it is connected; of a recorded one 0
+        self.greeted_at = deadline.clock()
         self.own_address = False
         self.pid = 0  # of who listens at a local socket; 0: not known
         self.here: ProcessHere | None = None  # the server's process, once it is late

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import count
 
 from stallwatch.deadline import TimeUpError
 from stallwatch.line import shorten
+from stallwatch.sources import recording
 from stallwatch.sources.mysql import no_answer, no_log_in, rows
-from stallwatch.sources.mysql.connection import Connection
+from stallwatch.sources.mysql.connection import Connection, Skimmed
 from stallwatch.sources.mysql.errors import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.sources.mysql.facts import Facts
 from stallwatch.sources.mysql.flavour import flavour
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from stallwatch.deadline import Deadline
-    from stallwatch.sources.mysql.connection import Skimmed
     from stallwatch.sources.mysql.log_in import Known
     from stallwatch.sources.mysql.process_here import ProcessHere
     from stallwatch.sources.mysql.rows import Value
@@ -33,6 +34,7 @@ _SESSION = (
 )
 _SLOW = 0.5  # seconds to log in, on this host
 _GONE = 5  # seconds beyond our time before a server logs us out
+_LOG_INS = count(1)
 
 
 class Server:
@@ -48,13 +50,15 @@ class Server:
         self, target: Target, deadline: Deadline, trace: Callable[[str], None], known: Known
     ) -> None:
         self.where = target.where
+        self._recorded = ("mysql", target.where, next(_LOG_INS))
         self._known = known
         self.deadline = deadline
         self._target = target
         self._trace = trace
         self._account = ""
         begun = deadline.clock()
-        self._connection = self._connected()
+        self._connection = self._unconnected()
+        recording.answer(self._recorded, recording.LOG_IN, self._connect)
         self.let_in_after = deadline.clock() - begun
         if self._connection.own_address and self.let_in_after > _SLOW:
             self._connection.watch()
@@ -70,17 +74,21 @@ class Server:
         in_tls = " in TLS" * bool(self._connection.ssl)
         trace(f"logged in at {self.where}{in_tls} as {self._account}: {self.flavour.text}, in {spent}")
 
-    def _connected(self) -> Connection:
+    def _unconnected(self, *, prove: bool = False) -> Connection:
+        return Connection(self._target, self.deadline, self._known, self.deadline.keep, prove=prove)
+
+    def _connect(self) -> None:
         self.deadline.doing = f"connecting to {self.where}"
         try:
-            return self._logged_in() or self._logged_in(prove=True)  # type: ignore[return-value]
+            if not self._logs_in():
+                self._connection = self._unconnected(prove=True)
+                self._logs_in(prove=True)
         finally:
             self.deadline.doing = ""
 
-    def _logged_in(self, *, prove: bool = False) -> Connection | None:
-        """Log in; None if the server may prove that the certificate, which was refused, is its own."""
-        deadline, begun = self.deadline, self.deadline.clock()
-        connection = Connection(self._target, deadline, self._known, deadline.keep, prove=prove)
+    def _logs_in(self, *, prove: bool = False) -> bool:
+        """Log in; False if the server may prove that the certificate, which was refused, is its own."""
+        deadline, begun, connection = self.deadline, self.deadline.clock(), self._connection
         try:
             connection.open_up()
         except TimeUpError:
@@ -88,11 +96,11 @@ class Server:
             raise
         except Exception as failure:  # noqa: BLE001 - PyMySQL raises whatever nonsense leads it to
             if not prove and connection.can_prove_itself(Facts(failure).tls):
-                return None
+                return False
             spent, whole = deadline.clock() - begun, deadline.seconds
             seconds = whole if spent > whole / 2 else round(spent, 1)
             raise no_log_in.reason(failure, connection, self._target, seconds) from None
-        return connection
+        return True
 
     def _must_not_be_stopped(self, connection: Connection) -> None:
         """Raise UnreachableError if its process shows why it is silent, however little time it had."""
@@ -155,7 +163,8 @@ class Server:
         """
         asked = self._connection.filled(sql, arguments) if arguments else sql
         with self._waiting(sql) as told:
-            names, values = self._connection.ask(asked, within)
+            ask, question = self._connection.ask, (sql, *arguments)
+            names, values = recording.answer(self._recorded, question, ask, asked, within)
             found = rows.by_column(names, values, self.where, shorten(" ".join(sql.split()), 80))
             told(len(found))
         return found
@@ -166,7 +175,8 @@ class Server:
         Raises a MysqlError, as ``rows`` does.
         """
         with self._waiting(sql) as told:
-            skimmed = self._connection.skim(sql, within)
+            skim = self._connection.skim
+            skimmed = Skimmed(*recording.answer(self._recorded, (sql,), skim, sql, within))
             told(skimmed.rows or 0)
         return skimmed
 
