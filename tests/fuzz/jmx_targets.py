@@ -27,7 +27,7 @@ from plugin_runs import RECORDED, clock, said
 from recorded_jvm import RecordedJvm
 from stallwatch.deadline import Deadline
 from stallwatch.frame.options import jmx as jmx_options
-from stallwatch.sources import jmx
+from stallwatch.sources import jmx, recording
 from stallwatch.sources.jmx import jmxquery
 from stallwatch.sources.jmx.info import Bean, attributes_of
 from stallwatch.sources.jmx.jmxquery import java
@@ -142,7 +142,7 @@ def thread_pools_of_a_jvm(octets):
     choices = Choices(octets)
     recorded = json.loads(choices.one(JVMS).read_text())
     server, memory = RecordedJvm(_beans(changed_json(recorded["beans"], choices))), {}
-    with clock(), mock.patch.object(jmx_options, "connect", return_value=server):
+    with clock(), recording.use(server):
         said("check_jmx_thread_pools", ["-P", "7199", "-t", "10m"], memory)
         return said("check_jmx_thread_pools", ["-P", "7199", "-t", "10m"], memory)
 
@@ -200,7 +200,7 @@ def attributes_of_a_jvm(octets):
         for _ in range(2):
             changed = changed_json(beans, choices, most=2)
             server = RecordedJvm(_beans(changed))
-            with mock.patch.object(jmx_options, "connect", lambda *_, server=server: server):
+            with recording.use(server):
                 came_to = said("check_jmx", arguments, memory)
             now.sleep(60)
         return came_to

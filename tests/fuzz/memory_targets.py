@@ -15,10 +15,9 @@ from plugin_runs import NOW, RECORDED, clock, said
 from recorded_jvm import RecordedJvm
 from scratch import empty, file
 from stallwatch.deadline import Deadline
-from stallwatch.frame.options import jmx as jmx_options
 from stallwatch.frame.state import decoded
 from stallwatch.frame.state import memory as state
-from stallwatch.sources import kernel, processes
+from stallwatch.sources import kernel, processes, recording
 
 IDENTITY = {"name": "check", "target": "db1:3306"}
 LATER = 60.0  # seconds between two looks
@@ -109,12 +108,12 @@ def _growing(text):
 def _pools(memory, number):
     names = ("cassandra-2.1.22-requests-blocked", "kafka-3.9.0", "tomcat-10.1.34-no-connection-free")
     path = RECORDED / "jmx_thread_pools" / f"{names[number % 3]}.json"
-    with mock.patch.object(jmx_options, "connect", return_value=RecordedJvm.load(path)):
+    with recording.use(RecordedJvm.load(path)):
         return said("check_jmx_thread_pools", ["-P", "7199", "-t", "10m"], memory)
 
 
 def _attributes(memory, number):
-    with mock.patch.object(jmx_options, "connect", return_value=RecordedJvm(GAUGE)):
+    with recording.use(RecordedJvm(GAUGE)):
         return said("check_jmx", [*ATTRIBUTES], memory)
 
 

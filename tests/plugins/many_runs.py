@@ -156,7 +156,9 @@ def bonds(folder):
 
 def jvm(beans):
     server = RecordedJvm.load(beans) if isinstance(beans, Path) else RecordedJvm(beans)
-    return changed((jmx_options, "connect", lambda *_: server), (time, "sleep", lambda _: None))
+    world = changed((time, "sleep", lambda _: None))
+    world.enter_context(recording.use(server))
+    return world
 
 
 def talkative():

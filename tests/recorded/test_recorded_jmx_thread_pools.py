@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from recorded_jvm import RecordedJvm
-from stallwatch.frame.options import jmx
+from stallwatch.sources import recording
 
 JVMS = Path(__file__).parent / "jmx_thread_pools"
 PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_jmx_thread_pools"))
@@ -21,10 +21,10 @@ def said(monkeypatch):
 
     def said(jvm):
         recorded = RecordedJvm.load(JVMS / jvm)
-        monkeypatch.setattr(jmx, "connect", lambda *_: recorded)
         monkeypatch.setattr("time.sleep", lambda _: None)  # the second look finds all as it was
         options = ["-P", "7199", "--no-state", "-v", "-t", "10m"]
-        status, text = PLUGIN["check"].run(PLUGIN["findings"], options)
+        with recording.use(recorded):
+            status, text = PLUGIN["check"].run(PLUGIN["findings"], options)
         return f"{text}\nexit status {status}\n"
 
     return said

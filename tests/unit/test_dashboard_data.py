@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from generators import panels
+from recorded_jvm import RecordedJvm
 from stallwatch.declared import Label
-from stallwatch.frame.options import jmx
+from stallwatch.sources import recording
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "recorded"
@@ -18,7 +19,6 @@ LINE = re.compile(r"^([A-Z_]+) (?:OK|WARNING|CRITICAL|UNKNOWN) - .* \| (.+)$", r
 ADD_NOTHING = {"-H", "-P", "-u", "-p", "-d", "-v", "-w", "-c"}
 # Options without which a plugin does nothing.
 NEEDED = {"jmx": {"-O", "-A", "-K", "--of", "--unit"}, "ndb_nodes": {"--restarted"}}
-RecordedJvm = runpy.run_path(str(RECORDED / "recorded_jvm.py"))["RecordedJvm"]
 PANELS = [panel for row in panels.rows().values() for panel in row]
 OPTION = re.compile(r"\((--[a-z-]+)\)$")  # at the end of a title: without it the panel is empty
 
@@ -53,9 +53,9 @@ def of_pools(tmp_path, monkeypatch):
     plugin = runpy.run_path(str(ROOT / "plugins" / "check_jmx_thread_pools"))
     for name in ("cassandra-5.0.4", "cassandra-5.0.4-requests-pending"):
         jvm = RecordedJvm.load(RECORDED / "jmx_thread_pools" / f"{name}.json")
-        monkeypatch.setattr(jmx, "connect", lambda *_, jvm=jvm: jvm)
         words = ["-P", "7199", "--pool", "Native.*", "--state-dir", str(tmp_path)]
-        _, text = plugin["check"].run(plugin["findings"], words)
+        with recording.use(jvm):
+            _, text = plugin["check"].run(plugin["findings"], words)
     return {number.partition("=")[0] for number in LINE.match(text)[2].split()}
 
 

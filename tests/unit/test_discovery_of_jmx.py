@@ -1,15 +1,13 @@
 """Which services `discover jmx` proposes for a JVM: those that are right for its collector."""
 
-import runpy
-from pathlib import Path
 
 import pytest
+from recorded_jvm import RecordedJvm
 from stallwatch.discovery import jmx
 from stallwatch.discovery.plan import Place
 from stallwatch.probes.jmx_thread_pools import messages
 from stallwatch.sources.jmx import ForbiddenError
 
-RecordedJvm = runpy.run_path(str(Path(__file__).parents[1] / "recorded" / "recorded_jvm.py"))["RecordedJvm"]
 STORAGE = {"org.apache.cassandra.db:type=StorageService": {}}
 CARRIERS = {"jdk.management:type=VirtualThreadScheduler": {}}
 # Their beans on JDK 11 to 25.

@@ -13,8 +13,10 @@ import pytest
 from backups import FakeServer, copied, moment, written
 from captured_mysql import CapturedMysql
 from fake_proc import FakeProc
-from stallwatch.frame.options import jmx, mysql
+from recorded_jvm import RecordedJvm
+from stallwatch.frame.options import mysql
 from stallwatch.sources import mysql as source
+from stallwatch.sources import recording
 from stallwatch.sources.mysql import UnreachableError
 from stallwatch.sources.mysql.connection import Skimmed
 
@@ -39,6 +41,7 @@ class World:
         self.now = 1_795_000_000.0
         self.server = CapturedMysql("MySQL 9.7")
         self.server.status["Uptime"] = "500000"
+        self.jvm = RecordedJvm({})
         monkeypatch.setenv("HOME", str(home))
         monkeypatch.setenv("STATE_DIRECTORY", str(home / "state"))
         for place in (mysql, source):
@@ -60,7 +63,8 @@ class World:
         """Run a plugin in it: exit status and text."""
         name, *words = shlex.split(command)
         plugin = runpy.run_path(str(ROOT / "plugins" / name))
-        return plugin["check"].run(plugin["findings"], words)
+        with recording.use(self.jvm):
+            return plugin["check"].run(plugin["findings"], words)
 
 
 @pytest.fixture
@@ -223,23 +227,8 @@ BEANS = {
 }
 
 
-class Jvm:
-    """Has these beans."""
-
-    where = "db1:7199"
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    def read(self, wanted):
-        return ({one: BEANS[name][one] for one in attributes} for name, attributes in wanted)
-
-
 def has_beans(world, _):
-    world.patch.setattr(jmx, "connect", lambda *_: Jvm())
+    world.jvm = RecordedJvm(BEANS)
 
 
 MEMORY = "check_jmx -H db1 -P 7199 -O java.lang:type=Memory -A HeapMemoryUsage -K used"

@@ -7,34 +7,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from stallwatch.frame.options import jmx
+from recorded_jvm import RecordedJvm
+from stallwatch.sources import recording
 from stallwatch.sources.jmx.errors import (
-    NoSuchAttributeError,
-    NoSuchBeanError,
     UnreachableError,
     UnreadableError,
 )
-from stallwatch.sources.jmx.info import Attribute, Bean
+from stallwatch.sources.jmx.info import Attribute
 from stallwatch.sources.jmx.object_name import ObjectName
 
 PLUGIN = Path(__file__).parents[2] / "plugins" / "check_jmx"
 
 
-class Server:
+class Server(RecordedJvm):
     """Has the beans that it is given, and a JVM's clock; ``asked`` has what was searched for."""
-
-    where = "db1:7199"
 
     def __init__(self):
         self.clock = {"StartTime": 1000, "Uptime": 60_000}
         self.beans_there = {"java.lang:type=Runtime": self.clock}
-        self.asked = []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
+        super().__init__(self.beans_there)
 
     def domains(self):
         return sorted({name.partition(":")[0] for name in self.beans_there})
@@ -47,29 +38,11 @@ class Server:
             if not name.count("=") or ObjectName.parse(pattern).matches(ObjectName.parse(name))
         )
 
-    def beans(self, pattern="*:*"):
-        return [Bean(name, "Bean") for name in self.names(pattern)]
-
     def describe(self, beans):
         for bean in beans:
             yield [
                 Attribute(name, "long", readable=True, writable=False) for name in self.beans_there[bean.name]
             ]
-
-    def read(self, wanted):
-        for name, attributes in wanted:
-            if name not in self.beans_there:
-                yield NoSuchBeanError(f"there is no MBean {name} at {self.where}")
-            else:
-                has = self.beans_there[name]
-                yield {
-                    one: has.get(one, NoSuchAttributeError(f"{name} has no attribute {one}"))
-                    for one in attributes
-                }
-
-    def attribute(self, name, attribute):
-        (found,) = self.read([(name, [attribute])])
-        return found[attribute]
 
 
 @pytest.fixture
@@ -80,7 +53,6 @@ def server():
 @pytest.fixture
 def ask(server, clock, tmp_path, monkeypatch):
     """Run check_jmx on the server, ``seconds`` after the last run: its status and output."""
-    monkeypatch.setattr(jmx, "connect", lambda *_: server)
     plugin = runpy.run_path(str(PLUGIN))
 
     def ask(*arguments, seconds=60, where=("-H", "db1", "-P", "7199")):
@@ -88,7 +60,8 @@ def ask(server, clock, tmp_path, monkeypatch):
         server.clock["Uptime"] += round(seconds * 1000)
         return plugin["check"].run(plugin["findings"], [*where, "--state-dir", str(tmp_path), *arguments])
 
-    return ask
+    with recording.use(server):
+        yield ask
 
 
 NORMAL = " - if that is normal, add --missing ok"

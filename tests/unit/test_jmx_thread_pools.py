@@ -8,11 +8,11 @@ import runpy
 from pathlib import Path
 
 import pytest
-from stallwatch.frame.options import jmx
+from recorded_jvm import RecordedJvm
+from stallwatch.sources import recording
 from stallwatch.sources.jmx import ForbiddenError, UnreachableError, UnreadableError
 
 TESTS = Path(__file__).parents[1]
-RecordedJvm = runpy.run_path(str(TESTS / "recorded" / "recorded_jvm.py"))["RecordedJvm"]
 PLUGIN = runpy.run_path(str(TESTS.parent / "plugins" / "check_jmx_thread_pools"))
 RUNTIME, THREADING = "java.lang:type=Runtime", "java.lang:type=Threading"
 METRICS = "org.apache.cassandra.metrics:type=ThreadPools,path=internal,scope={},name={}"
@@ -75,7 +75,6 @@ def check(jvm, clock, monkeypatch, tmp_path):
         waited.append(seconds)
         check.meanwhile()
 
-    monkeypatch.setattr(jmx, "connect", lambda *_: jvm)
     monkeypatch.setattr("time.sleep", sleep)
 
     def check(*options):
@@ -91,7 +90,8 @@ def check(jvm, clock, monkeypatch, tmp_path):
 
     check.meanwhile = lambda: None
     check.waited, check.line, check.perfdata = waited, line, perfdata
-    return check
+    with recording.use(jvm):
+        yield check
 
 
 def test_pools_that_a_policy_forbids_are_named(check, jvm):

@@ -2,10 +2,9 @@
 """Which pools a JVM has, and what their numbers are: of beans as servers name them."""
 
 import math
-import runpy
-from pathlib import Path
 
 import pytest
+from recorded_jvm import RecordedJvm
 from stallwatch.probes.jmx.reader import Reader
 from stallwatch.probes.jmx_thread_pools.collect import read
 from stallwatch.probes.jmx_thread_pools.families import FAMILIES
@@ -13,7 +12,6 @@ from stallwatch.probes.jmx_thread_pools.model import NUMBERS
 from stallwatch.probes.jmx_thread_pools.queries import places
 from stallwatch.sources.jmx import UnreadableError
 
-RecordedJvm = runpy.run_path(str(Path(__file__).parents[1] / "recorded" / "recorded_jvm.py"))["RecordedJvm"]
 METRICS = "org.apache.cassandra.metrics:type=ThreadPools,path={},scope={},name={}"
 
 

@@ -3,12 +3,16 @@
 import contextlib
 import json
 import time
+from functools import partial
+from types import SimpleNamespace
 
+import jmx_bytes
 import pytest
 from mysql_bytes import LET_IN, error, packet, result, served, turns
+from recorded_jvm import RecordedJvm
 from stallwatch import withheld
 from stallwatch.deadline import Deadline
-from stallwatch.sources import mysql, recording
+from stallwatch.sources import jmx, mysql, recording
 from stallwatch.withheld import WITHHELD
 
 DENIED = packet(1, error(1142, b"SELECT command denied to user 'mon'@'%' for table 'x'", b"#42000"))
@@ -213,3 +217,44 @@ def test_a_log_in_that_failed_fails_again():
             what.append((found.value.what, found.value.advice, found.value.number))
     assert what[0] == what[1]
     assert what[0][2] == 1130
+
+
+# JMX
+
+
+def of_jvm(tape, name, streams):
+    """What a recorded conversation comes to, with errors as what they say."""
+    with recording.use(tape):
+        try:
+            found = jmx_bytes.replay(jmx_bytes.ASKED[name], streams)
+        except jmx.JmxError as failure:
+            found = failure
+    return json.loads(json.dumps(found, default=lambda one: [type(one).__name__, one.what, one.advice]))
+
+
+@pytest.mark.parametrize("name", sorted(jmx_bytes.ASKED))
+def test_a_recorded_jvm_answers_as_the_jvm_did(name):
+    lines = []
+    expected = of_jvm(recording.Recorder(lines.append), name, jmx_bytes.load(name))
+    assert of_jvm(recording.Player(lines), name, ()) == expected
+    assert json.loads(lines[0])["asked"] == ["log in"]
+    assert not any("secret" in line for line in lines)
+
+
+def test_an_attribute_is_one_question():
+    lines = []
+    beans = {"a:b=c": {"Value": 7, "Max": 9}}
+    with recording.use(RecordedJvm(beans)):
+        jvm = jmx.connect(jmx.Target("db1", 7199), Deadline(60))
+        recorder = recording.Recorder(lines.append)
+        with recording.use(SimpleNamespace(answer=partial(recorded_of, recorder, RecordedJvm(beans)))), jvm:
+            found, _ = jvm.read([("a:b=c", ["Value"]), ("a:b=d", ["Value"])])
+    assert found == {"Value": 7}
+    told = [json.loads(line) for line in lines]
+    assert [one["asked"] for one in told] == [["read", "a:b=c", "Value"], ["read", "a:b=d", "Value"]]
+    assert told[0]["answer"] == {"Value": 7}
+
+
+def recorded_of(recorder, player, of, asked, *_):
+    """Record what a player answers."""
+    return recorder.answer(of, asked, player.answer, of, asked)

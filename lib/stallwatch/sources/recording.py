@@ -17,6 +17,7 @@ import re
 import sys
 import time
 from contextlib import contextmanager
+from itertools import count
 
 from stallwatch import withheld
 from stallwatch.startup import TYPE_CHECKING
@@ -31,12 +32,18 @@ if TYPE_CHECKING:
 LOG_IN = ("log in",)  # the question that begins the log-in of this number
 _ERROR = "__error__"
 _CAUSES = 5  # of an exception that are recorded
+_LOG_INS = count(1)
 _used: list[Recorder | Player] = []
 
 
 def answer(of: Source, asked: tuple[Any, ...], ask: Callable[..., Any], *to: Any) -> Any:
     """Return ``ask(*to)``, the answer to what was ``asked``, as JSON may hold it; see ``use``."""
     return _used[-1].answer(of, asked, ask, *to) if _used else ask(*to)
+
+
+def log_in(source: str, where: str) -> Source:
+    """Return what stands for a new log-in."""
+    return source, where, next(_LOG_INS)
 
 
 def is_used() -> bool:

@@ -7,6 +7,7 @@ methods, which ``client.Client`` describes.
 from __future__ import annotations
 
 from stallwatch import withheld
+from stallwatch.sources import recording
 from stallwatch.sources.jmx.errors import (
     ForbiddenError,
     JmxError,
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx.client import Client
     from stallwatch.sources.jmx.jmxquery import Client as JavaClient
     from stallwatch.sources.jmx.jolokia.client import Client as HttpClient
+    from stallwatch.sources.jmx.recorded import Client as RecordedClient
 
-    Server: TypeAlias = Client | JavaClient | HttpClient  # a log-in at a JVM, whoever carries the questions
+    Asking: TypeAlias = Client | JavaClient | HttpClient
+    Server: TypeAlias = Asking | RecordedClient  # a log-in at a JVM, whoever carries the questions
 
 
 __all__ = [
@@ -51,6 +54,14 @@ def connect(target: Target, deadline: Deadline, trace: Callable[[str], None] = l
     Texts of the server with the password in them are withheld from then on.
     """
     withheld.keep(target.password)
+    if recording.is_used():
+        from stallwatch.sources.jmx import recorded
+
+        return recorded.Client(target.where, lambda: _connected(target, deadline, trace))
+    return _connected(target, deadline, trace)
+
+
+def _connected(target: Target, deadline: Deadline, trace: Callable[[str], None]) -> Asking:
     if target.via == "jmxquery":
         from stallwatch.sources.jmx import jmxquery
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from itertools import count
 
 from stallwatch.deadline import TimeUpError
 from stallwatch.line import shorten
@@ -34,7 +33,6 @@ _SESSION = (
 )
 _SLOW = 0.5  # seconds to log in, on this host
 _GONE = 5  # seconds beyond our time before a server logs us out
-_LOG_INS = count(1)
 
 
 class Server:
@@ -50,7 +48,7 @@ class Server:
         self, target: Target, deadline: Deadline, trace: Callable[[str], None], known: Known
     ) -> None:
         self.where = target.where
-        self._recorded = ("mysql", target.where, next(_LOG_INS))
+        self._recorded = recording.log_in("mysql", target.where)
         self._known = known
         self.deadline = deadline
         self._target = target
