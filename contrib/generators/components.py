@@ -62,7 +62,7 @@ sources | host | processes, processors, disks, memory and bonds from psutil, `/p
     sources.host sources.kernel sources.processes
 sources | jmx | RMI, serialization, TLS and errors of a JVM
     sources.jmx sources.jmx.*
-sources | recording | what every source is asked and answers, recorded or from a recording
+sources | recording | questions to sources and their answers, recorded or from a recording
     sources.recording
 sources | shared | TCP, symbolic links, blocks of a file
     sources sources.*

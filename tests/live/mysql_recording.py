@@ -8,14 +8,15 @@ import time
 from pathlib import Path
 from unittest import mock
 
-from stallwatch.sources import mysql
+from stallwatch.sources import mysql, recording
+from stallwatch.sources.mysql.flavour import flavour
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "recorded"
 CONNECT = mysql.connect
 sys.path.append(str(RECORDED))
 
-from recorded_mysql import statement  # noqa: E402 - it is there
+from recorded_mysql import SET_UP, WHO, statement  # noqa: E402 - it is there
 
 
 class Recording:
@@ -28,18 +29,25 @@ class Recording:
     def __init__(self, folder):
         self.folder = folder
         self.began = 0.0
+        self.places = {}  # of servers in the recording, by where they are
         self.statements = {}  # (text, columns) -> number
         self.runs = []
 
     def run(self, plugin, options, password):
         """One run more; gives the exit status and what it said."""
         of_plugin = runpy.run_path(str(ROOT / "plugins" / plugin))
-        self.runs.append({"plugin": plugin, "options": options, "began": time.time(), "log_ins": []})
+        run, lines = {"plugin": plugin, "options": options, "began": time.time()}, []
+        self.runs.append(run)
         self.began = time.monotonic()
         environment = {"STALLWATCH_MYSQL_PASSWORD": password, "HOME": self.folder}
-        with mock.patch.object(mysql, "connect", self.connect), mock.patch.dict(os.environ, environment):
+        with (
+            mock.patch.object(mysql, "connect", self.connect),
+            mock.patch.dict(os.environ, environment),
+            recording.use(recording.Recorder(lines.append)),
+        ):
             own = ["--state-dir", self.folder]
             status, text = of_plugin["check"].run(of_plugin["findings"], [*options, *own])
+        run["log_ins"] = self.log_ins(map(json.loads, lines))
         print(f"{text}\nexit status {status}\n", flush=True)  # noqa: T201
         if "internal error" in text:
             raise RuntimeError("that is worth no recording")
@@ -47,16 +55,43 @@ class Recording:
 
     def connect(self, target, deadline, _, trace):
         """As ``mysql.connect``, of a server by its name in the recording, whose log-in is a first use."""
-        return self.log_in(target.where, lambda: CONNECT(self.real(target), deadline, None, trace))
+        real = self.real(target)
+        self.places[real.where] = target.where
+        return self.named(CONNECT(real, deadline, None, trace))
 
-    def log_in(self, where, new):
-        """Log in by ``new``, and note it."""
-        begun = time.monotonic()
-        server = new()
-        log_in = {"where": where, "flavour": server.flavour, "account": server._account, **self.spent(begun)}
-        log_in["answers"] = []
-        self.runs[-1]["log_ins"].append(log_in)
-        return RecordingServer(self, server, log_in)
+    def named(self, server):
+        """The server under its name, as one of another host: nothing of this one is recorded."""
+        again = server.again
+        server.where, server.local = self.places[server.where], False
+        server.again = lambda: self.named(again())
+        return server
+
+    def log_ins(self, entries):
+        """The log-ins of a run, each with its answers, from what was recorded."""
+        found = {}
+        for entry in entries:
+            asked, number = entry["asked"], entry["log_in"]
+            when = {"at": round(entry["at"] - self.runs[-1]["began"], 6), "took": entry["took"]}
+            if entry["source"] != "mysql" or asked[0].startswith(SET_UP):
+                continue
+            if asked == [*recording.LOG_IN]:
+                found[number] = {"where": self.places[entry["where"]]}, when, []
+            elif asked == [f"SELECT {', '.join(WHO)}"]:
+                (version, comment, _, account), *_ = entry["answer"][1]
+                found[number][0].update(flavour=flavour(version, comment), account=account)
+            else:
+                found[number][2].append(self._answer(statement(*asked), when, entry))
+        # Those that failed have no flavour, and are not played.
+        return [who | when | {"answers": told} for who, when, told in found.values() if "flavour" in who]
+
+    def _answer(self, asked, when, entry):
+        if "error" in entry:
+            (_, (number, said), _), *_ = entry["error"]["__error__"]  # what the server itself said
+            return {"statement": self.number(asked), **when, "error": [number, self.value(said)]}
+        columns, values = entry["answer"]
+        rows = [self.row(dict(zip(columns, row, strict=True))) for row in values]
+        number = self.number(asked, *rows[:1])
+        return {"statement": number, **when, "rows": [list(row.values()) for row in rows]}
 
     def spent(self, begun):
         """When something began and how long it took, as it is recorded."""
@@ -85,48 +120,3 @@ def _nested(of, name, parts):
     others = json.dumps({other: value for other, value in of.items() if other != name})
     lines = ",\n".join(parts)
     return f'{others[:-1]}, "{name}": [\n{lines}\n]}}'
-
-
-class RecordingServer:
-    """A server as it is, whose answers are noted."""
-
-    local = False  # this host is not recorded
-    answers_after = None  # nor how long it takes today
-
-    def __init__(self, recording, server, log_in):
-        self._recording = recording
-        self._server = server
-        self._log_in = log_in
-        self.where = log_in["where"]
-        self.flavour = server.flavour
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._server.close()
-
-    def close(self):
-        """As the server's."""
-        self._server.close()
-
-    def again(self):
-        """As the server's."""
-        return self._recording.log_in(self.where, self._server.again)
-
-    def rows(self, sql, *arguments, within=None):
-        """As the server's."""
-        recording, begun, asked = self._recording, time.monotonic(), statement(sql, *arguments)
-        try:
-            rows = self._server.rows(sql, *arguments, within=within)
-        except mysql.MysqlError as error:
-            number, said = error.__context__.args  # what the server itself said
-            self._note(recording.number(asked), begun, error=[number, recording.value(said)])
-            raise
-        noted = list(map(recording.row, rows))
-        number = recording.number(asked, *noted[:1])
-        self._note(number, begun, rows=[list(row.values()) for row in noted])
-        return rows
-
-    def _note(self, number, begun, **answer):
-        self._log_in["answers"].append({"statement": number, **self._recording.spent(begun), **answer})

@@ -12,6 +12,7 @@ from stallwatch.findings import ProbeError
 from stallwatch.sources import recording
 from stallwatch.sources.mysql.flavour import flavour
 
+SET_UP = "SET NAMES utf8mb4, "  # begins what sets up a log-in
 HOW = "record the servers anew: README.md beside the recording tells how"
 WHO = ["@@version", "@@version_comment", "@@hostname", "CURRENT_USER()"]
 
@@ -57,6 +58,10 @@ class RecordedRun(recording.Player):
         self._open = {}  # log-ins by their numbers
         self._management = recorded.get("management", [])
         self._statements = statements
+
+    def answer(self, of, asked, ask=None, *to):
+        """Answer; nothing of the host is recorded."""
+        return ask(*to) if of[0] == "host" else super().answer(of, asked)
 
     def find(self, of, asked):
         """The next answer to this question."""
@@ -116,7 +121,7 @@ class LogIn:
         """The next answer to a statement. Who the server is and how it is set up is not recorded as such."""
         if sql == f"SELECT {', '.join(WHO)}":
             return {**self.entry, "took": 0, "answer": [WHO, [self._who]]}
-        if sql.startswith("SET NAMES utf8mb4, "):
+        if sql.startswith(SET_UP):
             return {**self.entry, "took": 0, "answer": [[], []]}
         try:
             entry, lack = self._answers.next(statement(sql, *arguments))

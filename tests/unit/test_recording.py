@@ -4,6 +4,7 @@ import contextlib
 import json
 import time
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import jmx_bytes
@@ -12,7 +13,7 @@ from mysql_bytes import LET_IN, error, packet, result, served, turns
 from recorded_jvm import RecordedJvm
 from stallwatch import withheld
 from stallwatch.deadline import Deadline
-from stallwatch.sources import jmx, mysql, recording
+from stallwatch.sources import jmx, kernel, mysql, recording
 from stallwatch.withheld import WITHHELD
 
 DENIED = packet(1, error(1142, b"SELECT command denied to user 'mon'@'%' for table 'x'", b"#42000"))
@@ -88,7 +89,7 @@ def test_a_recording_ends_with_its_run_however_that_ends():
 def test_an_answer_comes_as_often_as_it_was_recorded():
     player = recording.Player([*recorded("a", answer=1), *recorded("b", answer=3), *recorded("a", answer=2)])
     assert [player.answer(PLACE, (what,)) for what in "aab"] == [1, 2, 3]
-    with pytest.raises(LookupError, match="mysql at db1:3306 was not asked this, or less often: a"):
+    with pytest.raises(recording.NotRecordedError, match=r"mysql db1:3306 was not .* often: a"):
         player.answer(PLACE, ("a",))
 
 
@@ -114,7 +115,7 @@ def test_answers_of_one_log_in_are_no_answers_of_another():
 def test_a_setting_may_have_the_time_that_is_left():
     lines = recorded("SET wait_timeout = 13, max_statement_time = 7.988", answer=[[], []])
     assert played(lines, "SET wait_timeout = 12, max_statement_time = 7.5") == [[], []]
-    with pytest.raises(LookupError):
+    with pytest.raises(recording.NotRecordedError):
         played(recorded("SELECT 1", answer=[]), "SELECT 2")
 
 
@@ -155,6 +156,17 @@ def test_no_password_is_recorded(outcome):
     (line,) = recorded(f"SELECT '{PASSWORD}'", PASSWORD, **outcome)
     assert PASSWORD not in line
     assert line.count(WITHHELD) >= 3
+
+
+@pytest.mark.parametrize("word", ["mysql", "asked", "answer", "what", "builtins", "SELECT", "1"])
+def test_a_password_that_is_a_plain_word_hides_none_of_our_own(word):
+    lines = recorded(*recording.LOG_IN, answer=None)
+    lines += recorded("SELECT 1", answer=7) + recorded("SELECT 2", error=mysql.MysqlError("x"))
+    withheld.keep(word)
+    kept = recorded(*recording.LOG_IN, answer=None)
+    kept += recorded("SELECT 1", answer=7) + recorded("SELECT 2", error=mysql.MysqlError("x"))
+    timeless = [[json.loads(line) | {"at": 0, "took": 0} for line in each] for each in (lines, kept)]
+    assert timeless[0] == timeless[1]
 
 
 def test_what_is_called_a_password_is_not_recorded():
@@ -258,3 +270,33 @@ def test_an_attribute_is_one_question():
 def recorded_of(recorder, player, of, asked, *_):
     """Record what a player answers."""
     return recorder.answer(of, asked, player.answer, of, asked)
+
+
+# The host
+
+
+def test_a_recorded_host_answers_as_the_kernel_did(monkeypatch):
+    looks = Path(__file__).parents[1] / "recorded" / "host" / "6.18-two-processors"
+    monkeypatch.setattr(kernel, "PLACE", str(min(looks.iterdir())))
+    lines = []
+    each = [kernel.processors, kernel.disks, kernel.interfaces, kernel.memory, kernel.swapped, kernel.uptime]
+    with recording.use(recording.Recorder(lines.append)):
+        expected = [ask() for ask in each]
+    assert all(expected)
+    with recording.use(recording.Player(lines)):
+        assert [ask() for ask in each] == expected
+    monkeypatch.setattr(kernel, "PLACE", "/nowhere")
+    with recording.use(recording.Recorder(lines.append)), pytest.raises(FileNotFoundError):
+        kernel.uptime()
+    with recording.use(recording.Player(lines)), pytest.raises(FileNotFoundError, match="/nowhere/uptime"):
+        kernel.uptime()
+
+
+def test_recorded_bonds_are_those_of_then(monkeypatch):
+    bonds = Path(__file__).parents[1] / "recorded" / "bonding" / "6.1-lacp"
+    monkeypatch.setattr(kernel, "BONDS", str(bonds))
+    lines = []
+    with recording.use(recording.Recorder(lines.append)):
+        expected = kernel.bonds()
+    with recording.use(recording.Player(lines)):
+        assert kernel.bonds() == expected == {"bond1": (bonds / "bond1").read_text()}

@@ -10,6 +10,7 @@ import errno
 import os
 import re
 
+from stallwatch.sources import recording
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 PLACE = "/proc"
 BONDS = "/proc/net/bonding"
 _NET = "/sys/class/net"
+_HOST = ("host", "", 0)
 SECTOR = 512  # bytes, whatever the disk's own sectors are (Documentation/admin-guide/iostats.rst)
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -87,6 +89,10 @@ def asked(question: str, **how: Any) -> Any:
     Imported here alone, and by nobody who asks it nothing: it takes as long as Python's own start. Raises
     ModuleNotFoundError, OSError, and whatever a file makes of it that is not as psutil knows it.
     """
+    return recording.answer(_HOST, (question,), _by_psutil, question, how)
+
+
+def _by_psutil(question: str, how: dict[str, Any]) -> Any:
     import psutil
 
     before, psutil.PROCFS_PATH = psutil.PROCFS_PATH, PLACE
@@ -216,14 +222,13 @@ def bonds() -> dict[str, str] | None:
     The file of a bond shows less to a user without CAP_NET_ADMIN: nothing of the partner (since Linux 4.3).
     """
     try:
-        names = sorted(os.listdir(BONDS))
+        names = sorted(recording.answer(_HOST, (BONDS,), os.listdir, BONDS))
     except FileNotFoundError:
         return None
     found = {}
     for name in names:
         try:
-            with open(f"{BONDS}/{name}", encoding="utf-8", errors="replace") as file:
-                found[name] = file.read()
+            found[name] = _text(f"{BONDS}/{name}")
         except FileNotFoundError:
             continue  # it was removed a moment ago
     return found
@@ -232,8 +237,7 @@ def bonds() -> dict[str, str] | None:
 def port_state(link: str) -> int | None:
     """Give the state of a link in LACP, bits of IEEE 802.3ad; anybody may read it. None: not known."""
     try:
-        with open(f"{_NET}/{link}/bonding_slave/ad_actor_oper_port_state", encoding="ascii") as file:
-            return int(file.read())
+        return int(_text(f"{_NET}/{link}/bonding_slave/ad_actor_oper_port_state"))
     except (OSError, ValueError):
         return None
 
@@ -252,5 +256,14 @@ def counted(digits: str | bytes) -> int:
 
 
 def _read(file: str) -> str:
-    with open(f"{PLACE}/{file}", encoding="utf-8", errors="replace") as opened:
+    return _text(f"{PLACE}/{file}")
+
+
+def _text(path: str) -> str:
+    text: str = recording.answer(_HOST, (path,), _content, path)
+    return text
+
+
+def _content(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as opened:
         return opened.read()

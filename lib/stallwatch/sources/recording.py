@@ -1,8 +1,9 @@
 """What sources are asked, what they answer, and when: recorded, or answered from a recording.
 
-Every source passes its questions through ``answer``. Within ``use(Recorder(write))`` each question is written
-as a line of JSON, without the passwords that ``withheld`` knows. Within ``use(Player(lines))`` the recording
-answers, and no server is asked. Both are for one run at a time, as ``withheld`` is. A line::
+``mysql``, ``jmx``, ``ndb_mgm`` and ``kernel`` pass their questions through ``answer``. Within
+``use(Recorder(write))`` each question is written as a line of JSON, without the passwords that ``withheld``
+knows. Within ``use(Player(lines))`` the recording answers, and nobody is asked. One run at a time uses them,
+as it does ``withheld``. A line::
 
     {"source": "mysql", "where": "db1:3306", "log_in": 1, "asked": ["SELECT 1"],
      "at": 1795000000.0, "took": 0.0003, "answer": [["1"], [[1]]]}
@@ -16,7 +17,9 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections import namedtuple
 from contextlib import contextmanager
+from functools import cache
 from itertools import count
 
 from stallwatch import withheld
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     Source = tuple[str, str, int]
 
 LOG_IN = ("log in",)  # the question that begins the log-in of this number
-_ERROR = "__error__"
+_ERROR, _FIELDS = "__error__", "__fields__"
 _CAUSES = 5  # of an exception that are recorded
 _LOG_INS = count(1)
 _used: list[Recorder | Player] = []
@@ -58,7 +61,11 @@ def use(tape: Recorder | Player) -> Iterator[None]:
     try:
         yield
     finally:
-        _used.remove(tape)
+        _used.pop()
+
+
+class NotRecordedError(OSError):
+    """The recording has no answer, or none any more: to a probe as if nobody were there."""
 
 
 class Recorder:
@@ -81,9 +88,12 @@ class Recorder:
     def _note(self, of: Source, asked: tuple[Any, ...], at: float, begun: float, **outcome: Any) -> None:
         import json
 
-        named = dict(zip(("source", "where", "log_in"), of, strict=True))
-        took = round(time.monotonic() - begun, 6)
-        entry = _shown({**named, "asked": asked, "at": round(at, 6), "took": took, **outcome})
+        source, where, number = of
+        entry = {
+            "source": source, "where": withheld.struck(where), "log_in": number, "asked": _question(asked),
+            "at": round(at, 6), "took": round(time.monotonic() - begun, 6),
+            **{name: _shown(one) for name, one in outcome.items()},
+        }  # fmt: skip
         self._write(f"{json.dumps(entry, default=str)}\n")
 
 
@@ -111,23 +121,27 @@ class Player:
         return entry["answer"]
 
     def find(self, of: Source, asked: tuple[Any, ...]) -> dict[str, Any]:
-        """Return the next entry of this question, or raise LookupError."""
+        """Return the next entry of this question, or raise NotRecordedError."""
         import json
 
         source, where, number = of
         log_in = self._log_ins.get(number, number) if asked != LOG_IN else None
         left = self._left.get((source, where, log_in, _text(asked)))
         if not left:
-            raise LookupError(f"{source} at {where} was not asked this, or less often: {_text(asked)}")
-        entry: dict[str, Any] = json.loads(left.pop(0), object_hook=_with_errors)
+            raise NotRecordedError(f"{source} {where} was not asked this, or less often: {_text(asked)}")
+        entry: dict[str, Any] = json.loads(left.pop(0), object_hook=_as_it_was)
         if asked == LOG_IN:
             self._log_ins[number] = entry["log_in"]
         return entry
 
 
+def _question(asked: Iterable[Any]) -> list[Any]:
+    return [withheld.message(one) if isinstance(one, str) else one for one in asked]
+
+
 def _text(asked: Iterable[Any]) -> str:
     """Write a question, to find it again; the values of a SET may be what is left of the time."""
-    text = " ".join(str(_shown(one)) for one in asked)
+    text = " ".join(map(str, _question(asked)))
     return re.sub(r"[\d.]+", "0", text) if text.startswith("SET ") else text
 
 
@@ -137,6 +151,8 @@ def _shown(value: Any) -> Any:
         return withheld.data(value)
     if isinstance(value, dict):
         return {_shown(name): _shown(one) for name, one in value.items()}
+    if hasattr(value, "_fields"):
+        return {_FIELDS: {name: _shown(one) for name, one in zip(value._fields, value, strict=True)}}
     if isinstance(value, (list, tuple)):
         return [_shown(one) for one in value]
     if isinstance(value, BaseException):
@@ -144,14 +160,22 @@ def _shown(value: Any) -> Any:
         error: BaseException | None = value
         while error is not None and len(causes) < _CAUSES:
             name = f"{type(error).__module__}.{type(error).__qualname__}"
-            causes.append([name, _shown(error.args), _shown(vars(error))])
+            attributes = {of: _shown(one) for of, one in vars(error).items()}
+            causes.append([name, _shown(error.__reduce__()[1]), attributes])  # an OSError's file name, too
             error = error.__cause__ or error.__context__
         return {_ERROR: causes}
     return value
 
 
-def _with_errors(value: dict[str, Any]) -> Any:
-    """Make exceptions anew from what is recorded of them: of classes that are loaded, else Exception."""
+@cache
+def _tuple(*names: str) -> Any:
+    return namedtuple("Answer", names)  # noqa: PYI024 - its fields are those of the recording
+
+
+def _as_it_was(value: dict[str, Any]) -> Any:
+    """Make named tuples and exceptions anew: these of classes that are loaded, else of Exception."""
+    if _FIELDS in value:
+        return _tuple(*value[_FIELDS])(**value[_FIELDS])
     error: BaseException | None = None
     for name, arguments, attributes in reversed(value.get(_ERROR, [])):
         module, _, kind = name.rpartition(".")

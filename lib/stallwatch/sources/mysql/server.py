@@ -8,7 +8,7 @@ from stallwatch.deadline import TimeUpError
 from stallwatch.line import shorten
 from stallwatch.sources import recording
 from stallwatch.sources.mysql import no_answer, no_log_in, rows
-from stallwatch.sources.mysql.connection import Connection, Skimmed
+from stallwatch.sources.mysql.connection import Connection
 from stallwatch.sources.mysql.errors import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.sources.mysql.facts import Facts
 from stallwatch.sources.mysql.flavour import flavour
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from stallwatch.deadline import Deadline
+    from stallwatch.sources.mysql.connection import Skimmed
     from stallwatch.sources.mysql.log_in import Known
     from stallwatch.sources.mysql.process_here import ProcessHere
     from stallwatch.sources.mysql.rows import Value
@@ -174,7 +175,7 @@ class Server:
         """
         with self._waiting(sql) as told:
             skim = self._connection.skim
-            skimmed = Skimmed(*recording.answer(self._recorded, (sql,), skim, sql, within))
+            skimmed: Skimmed = recording.answer(self._recorded, (sql,), skim, sql, within)
             told(skimmed.rows or 0)
         return skimmed
 
