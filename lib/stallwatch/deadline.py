@@ -100,9 +100,10 @@ class Account:
         self.waits = False  # just now
         self.in_vain_at = -math.inf  # when a server that had its time was given up, as the time was up
         self.has_looked_again = False  # after the time was up: who sends without end is not read without end
+        self.children = Children()
         self._thread = get_native_id()
         self._begun, self._computed = time.monotonic(), time.process_time()
-        self._queued = _queued(self._thread)
+        self._queued = _queued("self", self._thread)
 
     def computed(self) -> float:
         """Return how long we have computed."""
@@ -110,7 +111,7 @@ class Account:
 
     def starved(self) -> float:
         """Return how long we had no processor, as far as it shows, if too long for a verdict; or else 0.0."""
-        return shown if (shown := self.shown()) > self.enough() else 0.0
+        return shown if (shown := self.shown()) > self.enough() else self._starved_child()
 
     def shown(self) -> float:
         """Return how long we had no processor, as far as it shows.
@@ -137,7 +138,7 @@ class Account:
     def lost(self) -> float:
         """Return how long the time was our own, if for too long to blame anybody else; or else 0.0."""
         own = max(self._own(), self._waited_for_processor())  # the second has also what ticks hide
-        return own if own > self.enough() else 0.0
+        return own if own > self.enough() else self._starved_child()
 
     def may_blame(self) -> bool:
         """Whether a server that has not answered until now had its time."""
@@ -152,7 +153,12 @@ class Account:
         return max(self.silent, _MUCH * self.seconds, 2 * TICK)
 
     def _waited_for_processor(self) -> float:
-        return _queued(self._thread) - self._queued
+        return _queued("self", self._thread) - self._queued
+
+    def _starved_child(self) -> float:
+        """Return the same of a process that asks for us: meanwhile the server only seemed to be silent."""
+        queued = max((_queued_most(one.pid) for one in self.children), default=0.0)
+        return queued if queued > max(self.silent - queued, _MUCH * self.seconds) else 0.0
 
 
 class Deadline:
@@ -169,7 +175,7 @@ class Deadline:
         """Begin; ``within`` another one, not after that. Time that we lose does not count there."""
         self.seconds = seconds
         self.account: Account = within.account if within else Account(seconds)
-        self.children: Children = within.children if within else Children()
+        self.children: Children = self.account.children
         self.farewells: list[Callable[[], None]] = within.farewells if within else []
         self.extended: Callable[[], None] = lambda: None  # called when the end has moved
         self._within = within
@@ -337,13 +343,22 @@ def _rounded(seconds: float) -> str:
     return say_duration(round(seconds, 1))
 
 
-def _queued(thread: int) -> float:
-    """Return how long a thread of ours has waited for a processor, in seconds; 0.0: it is not counted.
+def _queued_most(process: int) -> float:
+    """Return how long the thread of a process has waited for a processor that has waited longest, seconds."""
+    try:
+        threads = os.listdir(f"/proc/{process}/task")
+    except OSError:  # it has ended
+        return 0.0
+    return max((_queued(process, thread) for thread in threads), default=0.0)
+
+
+def _queued(process: int | str, thread: int | str) -> float:
+    """Return how long a thread has waited for a processor, in seconds; 0.0: it is not counted.
 
     The second number of its schedstat, in nanoseconds (Linux, Documentation/scheduler/sched-stats).
     """
     try:
-        file = os.open(f"/proc/self/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(f"/proc/{process}/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         try:
             return int(os.read(file, 100).split()[1]) / 1e9
         finally:

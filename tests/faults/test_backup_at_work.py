@@ -41,7 +41,8 @@ def test_only_a_finished_backup_is_taken_for_one(folder, note):
         said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         assert said.stderr == "", said
         if said.returncode == 3:
-            assert re.match(rf"MYSQL_BACKUP UNKNOWN - {folder}/\S+ does not exist - check the path", said.stdout), said
+            gone = rf"MYSQL_BACKUP UNKNOWN - {folder}/\S+ does not exist - check the path"
+            assert re.match(gone, said.stdout), said
             continue
         assert said.returncode == 0, said
         assert f" size={backup_maker.WHOLE}B" in said.stdout, said
