@@ -241,8 +241,8 @@ def _what(reading: Reading, limits: Limits, say: Callable[[str], str]) -> str:
         return say(reading.what)
     limit, then = _broken(reading, limits), reading.line.then
     longest, *shorter = forms(reading.what)
-    whole = say(longest + limit + then)
-    short = [say(text + limit) for text in (*shorter, longest) if then or text is not longest]
+    whole, *fewer = (say(longest + limit + more) for more in forms(then))
+    short = [*fewer, *(say(text + limit) for text in (*shorter, longest) if then or text is not longest)]
     return Forms(whole, *sorted({*short}, key=len, reverse=True)) if short else whole
 
 
