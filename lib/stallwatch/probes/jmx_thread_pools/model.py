@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from stallwatch.findings import Reading
-from stallwatch.probes.jmx_thread_pools.families.form import fits
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class Pool(NamedTuple):
         """What a block in it means."""
         rows = self.family.meanings
         return next(
-            (row for row in rows if any(fits(form, self.name) for form in row.pools.split())), rows[-1]
+            (row for row in rows if any(_fits(form, self.name) for form in row.pools.split())), rows[-1]
         )
 
     @property
@@ -130,3 +129,10 @@ class Observation(NamedTuple):
             Reading("completed_per_s", self.completed_per_s),
         )
         return [reading for reading in readings if reading.value is not None]
+
+
+def _fits(form: str, name: str) -> bool:
+    """Whether a name has this form, in which "*" matches anything, once."""
+    head, sign, tail = form.partition("*")
+    rest = name.removeprefix(head)
+    return name.startswith(head) and rest.endswith(tail) and bool(sign or not rest)

@@ -71,10 +71,3 @@ class Family(NamedTuple):
     drains: bool = False  # tasks are short: a queue of which none is completed from run to run stalls
     fixed: bool = False  # the software names the pools, in labels differently, too
     everywhere: bool = False  # in every JVM: to see only such pools is to see none
-
-
-def fits(form: str, name: str) -> bool:
-    """Whether a name has this form, in which "*" matches anything, once."""
-    head, sign, tail = form.partition("*")
-    rest = name.removeprefix(head)
-    return name.startswith(head) and rest.endswith(tail) and bool(sign or not rest)
