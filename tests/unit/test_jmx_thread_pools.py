@@ -134,15 +134,15 @@ def check(jvm, clock, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("name", "numbers", "second", "options", "worst"),
     [
-        (FLUSH, {"active": 2, "blocked": 3}, None, (), ("CRITICAL", "blocked", 3, "slow_disk", "certain")),
-        (FLUSH, {"active": 2, "blocked": 3}, {"active": 2}, (), ("WARNING", "blocked", 3, "slow_disk", "certain")),
-        (FLUSH, {"active": 1, "blocked": 3}, None, (), ("WARNING", "blocked", 3, "slow_disk", "certain")),
-        (FLUSH, {"active": 2, "blocked": 3}, None, ("-c", "50"), ("WARNING", "blocked", 3, "slow_disk", "certain")),
+        (FLUSH, {"active": 2, "blocked": 3}, None, (), ("CRITICAL", "blocked", 3, "slow_disk", "likely")),
+        (FLUSH, {"active": 2, "blocked": 3}, {"active": 2}, (), ("WARNING", "blocked", 3, "slow_disk", "likely")),
+        (FLUSH, {"active": 1, "blocked": 3}, None, (), ("WARNING", "blocked", 3, "slow_disk", "likely")),
+        (FLUSH, {"active": 2, "blocked": 3}, None, ("-c", "50"), ("WARNING", "blocked", 3, "slow_disk", "likely")),
         (FLUSH, {"active": 2, "blocked": 3}, None, ("-w", "10", "-c", "50"), None),
-        (FLUSH, {"active": 2, "blocked": 3}, None, ("-c", "2"), ("CRITICAL", "blocked", 3, "slow_disk", "certain")),
-        (FLUSH, {"active": 2, "blocked": 3}, None, ("-w", "10"), ("CRITICAL", "blocked", 3, "slow_disk", "certain")),
+        (FLUSH, {"active": 2, "blocked": 3}, None, ("-c", "2"), ("CRITICAL", "blocked", 3, "slow_disk", "likely")),
+        (FLUSH, {"active": 2, "blocked": 3}, None, ("-w", "10"), ("CRITICAL", "blocked", 3, "slow_disk", "likely")),
         (FLUSH, {"active": 1, "blocked": 1, "pending": 50}, None, ("--pending-critical", "10"),
-         ("CRITICAL", "pending", 50, "slow_disk", "certain")),
+         ("CRITICAL", "pending", 50, "slow_disk", "likely")),
         (COMPACTION, {"active": 2, "pending": 70}, None, (), None),  # full is no problem in itself
         (COMPACTION, {"active": 3, "limit": 4}, None, ("--busy-warning", "50%", "--busy-critical", "80%"),
          ("WARNING", "busy", 75, "slow_compaction", "likely")),
@@ -303,6 +303,14 @@ def test_deadlocked_threads_explain_a_pool_that_stands_still(check, jvm):
     assert not any("explained_by" in one for one in check.findings("--deadlocks"))
 
 
+def test_a_disk_is_too_slow_for_certain_if_no_flush_ends(check, jvm):
+    """Many small flushes block each other on a fast disk, too, but end."""
+    for completed, certainty in ((71, "likely"), (71, "certain"), (90, "likely")):
+        jvm.pool(FLUSH, active=2, blocked=1, completed=completed)
+        assert check.worst()[3:] == ("slow_disk", certainty)
+        jvm.later(16)
+
+
 # Since the last run
 
 
@@ -311,7 +319,7 @@ def test_tasks_that_were_blocked_since_the_last_run_are_a_warning_once(check, jv
     assert check.state() == 0
     jvm.later(60)
     jvm.pool(FLUSH, total=1017)
-    assert check.worst() == ("WARNING", "blocked_new", 17, "slow_disk", "certain")
+    assert check.worst() == ("WARNING", "blocked_new", 17, "slow_disk", "likely")
     jvm.later(60)
     assert check.state() == 0
 
@@ -478,6 +486,9 @@ def test_a_queue_of_which_nothing_is_completed_from_run_to_run_is_a_warning(chec
     assert check.worst() == STALLS
     assert "  a task took at most 144 ms on average until now" in check()[1].split("\n")
     assert check.state("--pending-warning", "5") == 0
+    for _ in range(2):
+        assert "stalled" not in check.perfdata("--pool", "stock.*")  # which comes and goes
+        jvm.later(60)
 
 
 @pytest.mark.parametrize(

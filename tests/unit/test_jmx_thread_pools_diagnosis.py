@@ -37,7 +37,7 @@ def causes(kind, number, usual=None, blocked_new=None, still=0, **numbers):
         (HIKARI, "blocked", {"active": 9, "maximum": 9, "blocked": 5}, "connections_held", LIKELY, "waits_likely"),
         (HIKARI, "blocked", {"active": 9, "blocked": 5}, "connections_held", LIKELY, "waits_likely"),  # no maximum
         (HIKARI, "busy", {"active": 8, "maximum": 9, "blocked": 0}, "connections_held", LIKELY, "waits_likely"),
-        (FLUSH, "blocked", {"active": 0, "maximum": 2, "blocked": 5}, "slow_disk", CERTAIN, "waits_seen"),  # of tasks
+        (FLUSH, "blocked", {"active": 0, "maximum": 2, "blocked": 5}, "slow_disk", LIKELY, "waits_likely"),  # of tasks
         # Nothing is completed
         (TOMCAT, "stalled", {"active": 8, "maximum": 8}, "slow_requests", CERTAIN, "no_request_completed"),
         (TOMCAT, "busy", {"active": 8, "maximum": 8}, "threads_exhausted", LIKELY, "waits_likely"),
@@ -46,7 +46,9 @@ def causes(kind, number, usual=None, blocked_new=None, still=0, **numbers):
         (CAMEL, "stalled", {"active": 2, "pending": 3}, "blocked_tasks", LIKELY, "no_task_ever_completed"),
         (CAMEL, "pending", {"active": 2, "pending": 3}, "blocked_tasks", CERTAIN, "waits_seen"),
         # Somebody is seen to wait, or little is free
-        (FLUSH, "blocked_new", {"active": 0, "maximum": 2, "blocked_new": 7}, "slow_disk", CERTAIN, "waits_seen"),
+        (FLUSH, "blocked_new", {"active": 0, "maximum": 2, "blocked_new": 7}, "slow_disk", LIKELY, "waits_likely"),
+        (FLUSH, "stalled", {"active": 2, "maximum": 2, "blocked": 1}, "slow_disk", CERTAIN, "no_flush_completed"),
+        (("Cassandra", "CompactionExecutor"), "stalled", {"active": 2, "maximum": 2, "blocked": 1}, "slow_compaction", CERTAIN, "waits_seen"),
         (FLUSH, "busy", {"active": 1, "maximum": 2}, "slow_disk", LIKELY, "waits_likely"),
         (("Cassandra", "ReadStage"), "busy", {"active": 32, "maximum": 32, "pending": 9},
          "reads_too_fast", CERTAIN, "waits_seen"),

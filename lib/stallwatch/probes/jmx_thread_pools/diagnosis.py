@@ -53,12 +53,16 @@ RULES = (
     Rule(Kind.NO_NEW_CONNECTIONS, Certainty.LIKELY, "not_all_in_use", lambda of: _proof(of, _may_grow(of))),
     Rule(Kind.SLOW_REQUESTS, Certainty.CERTAIN, "no_request_completed",
          lambda of: _proof(of, of.stalled and of.pool.meaning.serves)),
+    # Many small flushes at once block each other on a fast disk, too, but go on.
+    Rule(Kind.SLOW_DISK, Certainty.CERTAIN, "no_flush_completed",
+         lambda of: _proof(of, of.stalled and of.pool.meaning.kind is Kind.SLOW_DISK)),
     Rule(Kind.BLOCKED_TASKS, Certainty.CERTAIN, "no_thread_at_work",
          lambda of: _proof(of, of.stalled and of.pool.active == 0)),
     Rule(Kind.BLOCKED_TASKS, Certainty.CERTAIN, "no_task_completed",
          lambda of: _proof(of, of.stalled and of.usual is not None)),
     # How long its tasks take is not known: they may be long by design.
-    Rule(Kind.BLOCKED_TASKS, Certainty.LIKELY, "no_task_ever_completed", lambda of: _proof(of, of.stalled)),
+    Rule(Kind.BLOCKED_TASKS, Certainty.LIKELY, "no_task_ever_completed",
+         lambda of: _proof(of, of.stalled and of.pool.family.drains)),
     *(Rule(kind, how, evidence, partial(_means, kind, how))
       for how, evidence in _OF_FAMILIES for kind in _KINDS),
 )  # fmt: skip

@@ -25,14 +25,14 @@ class Standstill(NamedTuple):
 def standstill(pool: Pool, changes: Changes, per_s: float | None, uptime: float | None) -> Standstill:
     """Compare a pool with the last run, since which ``per_s`` tasks were completed each second.
 
-    ``uptime`` of the JVM is in seconds. A full pool that serves requests is reported anyway, so it may stall
-    for the least time only.
+    ``uptime`` of the JVM is in seconds. A full pool that serves requests or blocks tasks is reported anyway, so
+    it may stall for the least time only.
     """
     queue = pool.family.drains
     key = "/".join(pool.key)
     before = changes.before(f"{key} still")
     seconds: float = 0
-    if pool.pending if queue else pool.full and pool.meaning.serves:
+    if pool.pending if queue else pool.full and (pool.meaning.serves or pool.blocked):
         seconds = before + changes.seconds if is_number(before) and per_s == 0 else 0
         changes.note(f"{key} still", seconds)
     if not queue:

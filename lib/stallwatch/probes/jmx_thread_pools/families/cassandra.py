@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.causes import Kind
+from stallwatch.causes import Certainty, Kind
 from stallwatch.line import Forms
 from stallwatch.probes.jmx_thread_pools.families.form import Bean, Family, Meaning
 
@@ -16,7 +16,7 @@ _MEANINGS = (
     Meaning("FlushWriter MemtableFlushWriter PerDiskMemtableFlushWriter_*",
             Kind.SLOW_DISK, "the disks are too slow for the flushes", _DISKS,
             "writes will wait; also nodetool compactionstats; "
-            "raise memtable_flush_writers only if the disks are idle"),
+            "raise memtable_flush_writers only if the disks are idle", certainty=Certainty.LIKELY),
     Meaning("MemtablePostFlush MemtablePostFlusher MemtableReclaimMemory",
             Kind.FLUSHES_BEHIND, "work after a flush waits", _DISKS,
             "for slow flushes, the commit log or old reads; also nodetool compactionstats"),
