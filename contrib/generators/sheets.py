@@ -68,19 +68,23 @@ def pools() -> str:
 
 def meanings() -> str:
     """Write a table of what a block means, each meaning once."""
+    from stallwatch.causes import Certainty
     from stallwatch.probes.jmx_thread_pools.families import FAMILIES
 
-    rows: dict[tuple[str, str, str], dict[str, None]] = {}
+    rows: dict[tuple[str, str, str, str], dict[str, None]] = {}
     for family in FAMILIES:
         for one in family.meanings:
             named = one.pools.replace("*", "...") if one.pools != "*" else family.name
             names = named.split(" ") if one.pools != "*" else [named]
-            rows.setdefault((one.why, one.advice, one.more), {}).update(dict.fromkeys(names))
+            certain = one.certainty is Certainty.CERTAIN
+            why = one.why if certain else f"probably {one.why}"
+            row = (why, one.advice, one.more, f"`{one.kind.value}`")
+            rows.setdefault(row, {}).update(dict.fromkeys(names))
     cells = [
-        (", ".join(names), why, "; ".join(filter(None, (advice, more))))
-        for (why, advice, more), names in rows.items()
+        (", ".join(names), why, "; ".join(filter(None, (advice, more))), kind)
+        for (why, advice, more, kind), names in rows.items()
     ]
-    return _table(("pool", "what a block means", "what to do"), cells)
+    return _table(("pool", "what a block means", "what to do", "kind of [cause](causes.md)"), cells)
 
 
 def options(plugin: Plugin) -> str:

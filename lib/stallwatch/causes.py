@@ -29,6 +29,20 @@ class Kind(Enum):
     REDO_BURSTS = "redo_bursts"
     BUSY_THREAD = "busy_thread"
     CHECKPOINTS_BEHIND = "checkpoints_behind"
+    THREADS_EXHAUSTED = "threads_exhausted"
+    SLOW_REQUESTS = "slow_requests"
+    BLOCKED_TASKS = "blocked_tasks"
+    THREAD_DEADLOCK = "thread_deadlock"
+    CONNECTIONS_HELD = "connections_held"
+    NO_NEW_CONNECTIONS = "no_new_connections"
+    WRITES_TOO_FAST = "writes_too_fast"
+    READS_TOO_FAST = "reads_too_fast"
+    FLUSHES_BEHIND = "flushes_behind"
+    SLOW_COMPACTION = "slow_compaction"
+    SLOW_REPAIR = "slow_repair"
+    CLUSTER_VIEW_LATE = "cluster_view_late"
+    HINTS_UNDELIVERED = "hints_undelivered"
+    REQUESTS_TRACED = "requests_traced"
     UNKNOWN = "unknown"
 
 
@@ -37,6 +51,20 @@ MEANINGS = {
     Kind.REDO_BURSTS: "redo is written in short bursts that are larger than the redo buffer",
     Kind.BUSY_THREAD: "a thread that has to do the work has no processor time left for more",
     Kind.CHECKPOINTS_BEHIND: "checkpoints free the redo log or the undo log more slowly than it is written",
+    Kind.THREADS_EXHAUSTED: "a pool has no thread left for what arrives: it is slow, or too much",
+    Kind.SLOW_REQUESTS: "all threads of a pool work at requests, and none of these is completed",
+    Kind.BLOCKED_TASKS: "tasks of a pool hang or take long, so that those in its queue wait",
+    Kind.THREAD_DEADLOCK: "threads wait for each other for ever",
+    Kind.CONNECTIONS_HELD: "what a pool lends, as connections, is held for long or never returned",
+    Kind.NO_NEW_CONNECTIONS: "a pool that may open more connections is slow or unable to",
+    Kind.WRITES_TOO_FAST: "writes arrive faster than they are applied",
+    Kind.READS_TOO_FAST: "reads arrive faster than they are answered",
+    Kind.FLUSHES_BEHIND: "the work that follows a flush of a memtable waits",
+    Kind.SLOW_COMPACTION: "compaction is slower than the writes",
+    Kind.SLOW_REPAIR: "repair waits",
+    Kind.CLUSTER_VIEW_LATE: "what a node knows of its cluster is late",
+    Kind.HINTS_UNDELIVERED: "a node cannot deliver hints to others",
+    Kind.REQUESTS_TRACED: "too many requests are traced",
     Kind.UNKNOWN: "something stalls, and nothing that was seen shows why",
 }
 
@@ -114,6 +142,12 @@ class Explains(NamedTuple):
 EXPLAINS = (
     # A local checkpoint frees the logs when all data nodes have written theirs: the slowest disk counts.
     Explains(Kind.SLOW_DISK, Kind.CHECKPOINTS_BEHIND, Scope.SERVER),
+    # Cassandra's mutations wait for memtables that are flushed, and what follows a flush waits for its end.
+    Explains(Kind.SLOW_DISK, Kind.WRITES_TOO_FAST, Scope.SERVER),
+    Explains(Kind.SLOW_DISK, Kind.FLUSHES_BEHIND, Scope.SERVER),
+    # Threads that are deadlocked complete nothing; whose they are no MBean shows.
+    Explains(Kind.THREAD_DEADLOCK, Kind.SLOW_REQUESTS, Scope.SERVER),
+    Explains(Kind.THREAD_DEADLOCK, Kind.BLOCKED_TASKS, Scope.SERVER),
 )
 
 

@@ -43,7 +43,7 @@ class Line(NamedTuple):
     fits into a text message.
     """
 
-    then: str = ""  # text after ``what`` and the broken limit: " and grows 1 s/s"
+    then: str = ""  # text after ``what`` and the broken limit, or its Forms: " and grows 1 s/s"
     more: tuple[str, ...] = ()  # lines below: further evidence, other causes; if it is OK only with -v
     fits: bool = False  # a text that is too long is cut to its first clauses, and is below in full
 

@@ -239,8 +239,9 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
 def _what(what: str, limit: str, then: str, say: Callable[[str], str]) -> str:
     """Return what was found, the limit that it breaks and the rest, which short forms leave out."""
     longest, *shorter = forms(what)
-    whole = say(longest + limit + then)
-    return Forms(whole, *(say(text + limit) for text in shorter)) if shorter else whole
+    rests = forms(then)
+    texts = [*(longest + limit + rest for rest in rests), *(text + limit for text in shorter)]
+    return Forms(*map(say, texts)) if len(texts) > 1 else say(texts[0])
 
 
 def _label(reading: Reading) -> str:

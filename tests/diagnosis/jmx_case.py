@@ -1,6 +1,6 @@
-"""What a case of JVMs is: as any other, but that each check has words of its own to say.
+"""What a case of JVMs is: as any other, but that each check has a cause of its own, or words, to say.
 
-@fault("connections leak", strengths=WAITERS, told={POOLS: r"threads? waits? for a connection"})
+@fault("connections leak", strengths=WAITERS, told={POOLS: Told("connections_held", of="HikariCP/orders")})
 def connections_leak(scene, waiters):
     '''Connections of a pool of four are never given back, and others wait for one.'''
     yield
@@ -19,14 +19,22 @@ CHECKS = (POOLS, COLLECTING)
 WAITERS = {"1 waiter": 1, "5 waiters": 5, "25 waiters": 25}
 
 
+class Told(NamedTuple):
+    """The right first cause of a check that has it in its JSON: its kinds, and a pattern of whose it is."""
+
+    kinds: str  # blanks between
+    of: str = "*"
+
+
 class Expected(NamedTuple):
     """What is true of a case, and what may be said.
 
-    told     by check: a regular expression of the right first cause. Other checks need not alarm
-    fair     a regular expression of what is no error of any check, though not the whole truth
+    told     by check: the right first cause, or of one without causes a regular expression of its words.
+             Other checks need not alarm
+    fair     a regular expression of the words of what is no error of any check, though not the whole truth
     states   the right states of those that are to tell it
     evident  seconds after the injection at which evidence exists
-    wrong    regular expressions of what is wrong and certain once there is evidence
+    wrong    kinds that are wrong, however certain, once there is evidence
     """
 
     told: dict = {}  # noqa: RUF012 - never changed

@@ -8,7 +8,7 @@ import os
 import threading
 
 import places  # noqa: F401 - it says where the rest is
-from jmx_case import POOLS, fault, healthy
+from jmx_case import POOLS, Told, fault, healthy
 
 # isort: split
 import pool_servers
@@ -21,7 +21,7 @@ PERIOD = 2.0  # seconds of which the disk takes nothing for a part
 
 @fault("slow disk under flushes", strengths={"80 %": 0.8, "90 %": 0.9, "all the time": 1.0}, evident=6.0,
        lasts=33.0, fair="CollectionTime|^collecting",
-       told={POOLS: r"FlushWriter: .*the disks are too slow for the flushes"})  # fmt: skip
+       told={POOLS: Told("slow_disk", of="*/*FlushWriter*")})  # fmt: skip
 def slow_disk_under_flushes(scene, share):
     """The disk of a Cassandra's tables takes nothing for most of each two seconds, and clients write."""
     cassandra, disk = _start(scene)

@@ -1,16 +1,18 @@
 """Pools of connections and of threads in which somebody waits, deadlocks, and a heap that is too small."""
 
 from case import CRITICAL_STATE, WARNING_STATE
-from jmx_case import COLLECTING, POOLS, WAITERS, fault
+from jmx_case import COLLECTING, POOLS, WAITERS, Told, fault
 
 CRITICAL, WARNING = (CRITICAL_STATE,), (WARNING_STATE,)
-LENT_OUT = r"^orders: .*4 of 4 in use, probably slow SQL or leaks"
-NO_NEW = r"^orders: .*the pool is slow or unable to open new ones"
+NOT_HELD = ("no_new_connections",)
+LENT_OUT = Told("connections_held", of="HikariCP/orders")
+NO_NEW = Told("no_new_connections", of="HikariCP/orders")
+HANGS = "threads_exhausted slow_requests"
 REQUESTS = {"4 requests": 4, "8 requests": 8, "30 requests": 30}
 WORKERS = {"2 waiters": 6, "6 waiters": 10, "26 waiters": 30}  # of a pool of 4
 
 
-@fault("connections leak", strengths=WAITERS, told={POOLS: LENT_OUT}, states=CRITICAL, wrong=("unable to",))
+@fault("connections leak", strengths=WAITERS, told={POOLS: LENT_OUT}, states=CRITICAL, wrong=NOT_HELD)
 def connections_leak(scene, waiters):
     """Connections are never given back, and other threads wait for one."""
     scene.application.tell("work", 2, 20, 200)
@@ -19,7 +21,7 @@ def connections_leak(scene, waiters):
     yield
 
 
-@fault("database killed", strengths=WORKERS, told={POOLS: NO_NEW}, states=CRITICAL, wrong=("hung SQL",))
+@fault("database killed", strengths=WORKERS, told={POOLS: NO_NEW}, states=CRITICAL)
 def database_killed(scene, workers):
     """The database of the pool is killed, so that no connection can be made."""
     scene.application.tell("work", workers, 20, 200)
@@ -28,7 +30,7 @@ def database_killed(scene, workers):
     yield
 
 
-@fault("database hangs", strengths=WORKERS, told={POOLS: LENT_OUT}, states=CRITICAL, wrong=("unable to",))
+@fault("database hangs", strengths=WORKERS, told={POOLS: LENT_OUT}, states=CRITICAL, wrong=NOT_HELD)
 def database_hangs(scene, workers):
     """The database of the pool is stopped (SIGSTOP): all connections wait for its answer, others for them."""
     scene.application.tell("work", workers, 20, 200)
@@ -40,7 +42,7 @@ def database_hangs(scene, workers):
 @fault(
     "requests hang",
     strengths=REQUESTS,
-    told={POOLS: r"^shared: 3 of 3 threads busy, .*(new requests wait|blocked or long requests)"},
+    told={POOLS: Told(HANGS, of="Tomcat executors/shared")},
     lasts=45.0,
     states=WARNING,
     evident=2.0,
@@ -56,7 +58,7 @@ def requests_hang(scene, requests):
 @fault(
     "requests hang, no queue is shown",
     strengths=REQUESTS,
-    told={POOLS: r"^http-nio-\S+: 2 of 2 threads busy, .*(new requests wait|blocked or long requests)"},
+    told={POOLS: Told(HANGS, of="Tomcat/http-nio-*")},
     lasts=45.0,
     states=WARNING,
     evident=2.0,
@@ -72,7 +74,7 @@ def requests_hang_unseen(scene, requests):
 @fault(
     "deadlock",
     strengths={"2 threads": 2, "5 threads": 5, "20 threads": 20},
-    told={POOLS: r"^\d+ threads deadlocked"},
+    told={POOLS: Told("thread_deadlock")},
     states=CRITICAL,
 )
 def deadlock(scene, threads):

@@ -40,7 +40,7 @@ class JmxPlay(Play):
     def _commands(self):
         port = self.scene.asked.port
         words = {
-            POOLS: ["--deadlocks"],
+            POOLS: ["--deadlocks", "--output", "json"],
             COLLECTING: COLLECTED.split(),
         }
         return {

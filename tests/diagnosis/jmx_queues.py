@@ -1,7 +1,7 @@
 """Tasks that queue up for a pool of two threads: those that stand still, and those that move."""
 
 from case import WARNING_STATE
-from jmx_case import POOLS, fault, healthy
+from jmx_case import POOLS, Told, fault, healthy
 
 STILL = 15.0  # seconds from which on a queue counts as one that stands still
 FOREVER, SOON = 3_600_000, 200  # milliseconds of a task
@@ -10,7 +10,7 @@ FOREVER, SOON = 3_600_000, 200  # milliseconds of a task
 @fault(
     "queue stands still",
     strengths={"1 task waits": 2, "20 tasks wait": 21, "500 tasks wait": 501},
-    told={POOLS: r"^bills: \d+ tasks? waits?, none completed in"},
+    told={POOLS: Told("blocked_tasks", of="*/bills")},
     states=(WARNING_STATE,),
     evident=STILL,
     lasts=42.0,

@@ -1,17 +1,19 @@
 """How good what checks of JVMs printed is: pure functions of a Trial and what was Expected.
 
-A run counts from when evidence exists, and for causes from the second one after that. What is said first, up
-to the next step, is the cause: the next step often begins with "check", and is no doubt.
+A run counts from when evidence exists, and for causes from the second one after that. The cause is that of
+the JSON; of a check that has none there, what is said first, up to the next step.
 """
 
 import re
+from fnmatch import fnmatchcase
 
 from case import ALARMS
 from causes import HEDGES
 from ndb_scoring import about, measured, rights  # noqa: F401 - the same as of NDB Cluster: by fault and check
 from scoring import ENOUGH, POLLS, Score, Wrong
 
-RIGHT, OTHER, NOTHING = "right", "another cause", "none"  # what a line names
+RIGHT, OTHER, NOTHING = "right", "another cause", "none"  # what a run names
+CERTAINTIES = ("certain", "likely")
 
 
 def score(trial, expected, who, *, is_fault, **_):
@@ -19,7 +21,7 @@ def score(trial, expected, who, *, is_fault, **_):
     runs = trial.by(who)
     begin, end = trial.events["injected"], trial.events["taken back"]
     during = [run for run in runs if begin + expected.evident <= run.begun < end]
-    told = expected.told.get(who, "") if is_fault else ""
+    told = expected.told.get(who) if is_fault else None
     named = [(_name(run, told), run) for run in during[1:]] if told else []
     right = [run for name, run in named if name == RIGHT]
     share = len(right) / len(named) if named else None
@@ -33,6 +35,7 @@ def score(trial, expected, who, *, is_fault, **_):
         share=share, causes=causes, errors=(), unknown=(0, 0), etas=(),
         wrong=tuple(_wrong(expected, told, runs, begin, end)) if is_fault else (),
         false=tuple(_false(runs, begin, is_fault=is_fault)),
+        calibration=_calibration(told, [run for run in runs if begin <= run.begun < end]) if told else {},
     )  # fmt: skip
 
 
@@ -42,14 +45,31 @@ def said(run):
 
 
 def is_hedged(run):
-    """Whether what a line says first leaves room for doubt."""
-    return bool(HEDGES.search(said(run)))
+    """Whether a run leaves room for doubt."""
+    return run.cause["certainty"] != "certain" if run.cause else bool(HEDGES.search(said(run)))
+
+
+def _is(run, told):
+    """Whether a run names this cause."""
+    if isinstance(told, str):
+        return bool(re.search(told, said(run)))
+    subject = run.cause.get("subject", {}).get("id") or ""
+    return run.cause.get("kind") in told.kinds.split() and fnmatchcase(subject, told.of)
 
 
 def _name(run, told):
     if run.status not in ALARMS:
         return NOTHING
-    return RIGHT if re.search(told, said(run)) else OTHER
+    return RIGHT if _is(run, told) else OTHER
+
+
+def _calibration(told, runs):
+    """By certainty how many of the causes of a fault's runs are right, and how many there are."""
+    found = {}
+    for certainty in CERTAINTIES:
+        those = [run for run in runs if run.status in ALARMS and run.cause.get("certainty") == certainty]
+        found[certainty] = [sum(_is(run, told) for run in those), len(those)]
+    return found
 
 
 def _in_time(runs, during, expected, begin):
@@ -60,14 +80,15 @@ def _in_time(runs, during, expected, begin):
 
 
 def _wrong(expected, told, runs, begin, end):
-    """The lines that are wrong and leave no doubt."""
-    fair = [words for words in (told, expected.fair) if words]
+    """The runs that are wrong and leave no doubt."""
     for run in (run for run in runs if begin <= run.begun < end and run.status in ALARMS):
-        reasons = [f"says {words}" for words in expected.wrong if re.search(words, said(run))]
-        if not is_hedged(run) and not any(re.search(words, said(run)) for words in fair):
-            reasons.append("cause: another")
+        kind = run.cause.get("kind")
+        reasons = [f"cause: {kind}"] if kind in expected.wrong else []
+        fair = (told and _is(run, told)) or (expected.fair and re.search(expected.fair, said(run)))
+        if not reasons and not is_hedged(run) and not fair:
+            reasons = [f"cause: {kind or 'another'}"]
         if reasons:
-            yield Wrong("; ".join(reasons), round(run.begun - begin, 1), run.line)
+            yield Wrong(reasons[0], round(run.begun - begin, 1), run.line)
 
 
 def _false(runs, begin, *, is_fault):

@@ -26,9 +26,23 @@ class Run(NamedTuple):
     high: float | None = None
 
     @property
+    def told(self):
+        """The object of ``--output json``; None: it printed text."""
+        return json.loads(self.output) if self.output.startswith("{") else None
+
+    @property
     def line(self):
-        """The first line of what it printed."""
+        """The first line of what it printed, or would have."""
+        if told := self.told:
+            return f"{told['name'].upper()} {told['state']} - {told['summary']}"
         return self.output.partition("\n")[0]
+
+    @property
+    def cause(self):
+        """The ``cause`` of the problem that is reported first; {}: it has none."""
+        told = self.told or {"findings": ()}
+        worst = (one for one in told["findings"] if one["state"] == told["state"])
+        return next((one for one in worst if "explained_by" not in one), {}).get("cause", {})
 
     @property
     def text(self):

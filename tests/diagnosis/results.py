@@ -17,6 +17,7 @@ NAMES = {"mysql": "MySQL", "mariadb": "MariaDB", "ndb": "NDB Cluster", "jmx": "J
 ALL_OF_OURS = (*OURS, *CHECKS, CHECK, *JMX_CHECKS)
 SCORINGS = {"ndb": ndb_scoring, "locks": locks_scoring, "jmx": jmx_scoring}  # not about a lag
 SLOW = 6.0  # seconds of a run that takes 1 or 2 on a machine that is not busy
+CALIBRATION = {"certain": 1.0, "likely": 0.8}  # how many causes of this certainty are to be right
 LAG_BARS = {"mysql": 1.5, "mariadb": 5.0}  # seconds of mean error, without --source
 
 
@@ -27,7 +28,7 @@ def merged(told, before):
     trials = [*told["trials"], *rows]
     slow = [sum(both) for both in zip(told["slow"], before["slow"], strict=True)]
     again = list(dict.fromkeys([*before.get("again", ()), *sorted(played)]))
-    own = shared_bars(*SCORINGS[told["part"]].measured(told["cases"], trials))
+    own = own_bars(SCORINGS[told["part"]], told["cases"], trials)
     return before | {"cases": told["cases"], "trials": trials, "slow": slow, "again": again, "bars": own}
 
 
@@ -48,7 +49,7 @@ def judge(part, paths, about):
         trials += [row(case, trial, who) for who in asked]
     if own := SCORINGS.get(part):
         abouts = own.about(cases)
-        found = shared_bars(*own.measured(abouts, trials))
+        found = own_bars(own, abouts, trials)
     else:
         abouts = _abouts(cases)
         found = bars(abouts, trials)
@@ -75,6 +76,7 @@ def row(case, trial, who):
         "share": None if scored.share is None else round(scored.share, 2), "causes": scored.causes,
         "errors": list(scored.errors), "unknown": list(scored.unknown), "etas": list(scored.etas),
         "wrong": [one._asdict() for one in scored.wrong], "false": [one._asdict() for one in scored.false],
+        **({"calibration": scored.calibration} if scored.calibration else {}),
     }  # fmt: skip
 
 
@@ -120,6 +122,17 @@ def shared_bars(right, plain, timely, wrong, false):
         _at_most("lines that are wrong and certain", wrong, 0, ""),
         _at_most("false alarms", false, 0, ""),
     ]
+
+
+def own_bars(scoring_of_part, cases, trials):
+    """The bars of a part that is not about a lag; how good its certainties are where causes are data."""
+    found = shared_bars(*scoring_of_part.measured(cases, trials))
+    calibrated = [row["calibration"] for row in trials if "calibration" in row]
+    for certainty, limit in CALIBRATION.items() if calibrated else ():
+        right, several = (sum(one[certainty][at] for one in calibrated) for at in (0, 1))
+        share = right / several if several else None
+        found.append(_at_least(f"causes that are {certainty}, and right", share, limit))
+    return found
 
 
 def _share(values):

@@ -43,6 +43,7 @@ class Score(NamedTuple):
     etas      (told, what happened) in seconds
     wrong     lines that are wrong and certain
     false     lines that alarm, and nothing is wrong
+    calibration  of causes in the JSON, by certainty: how many are right, and how many there are
     """
 
     in_time: bool | None
@@ -55,6 +56,7 @@ class Score(NamedTuple):
     etas: tuple
     wrong: tuple
     false: tuple
+    calibration: dict = {}  # noqa: RUF012 - never changed
 
 
 def score(trial, expected, who, *, is_fault, every):

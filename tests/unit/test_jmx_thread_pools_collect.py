@@ -32,157 +32,142 @@ def cassandra(pool, path="internal", **metrics):
     return {METRICS.format(path, pool, name): of for name, of in metrics.items()}
 
 
-# Cassandra
+OLD = "org.apache.cassandra.{}:type={}"
+JETTY = "org.eclipse.jetty.util.thread:type=queuedthreadpool,id={}"
+OLD_JETTY = {"busyThreads": 5, "maxThreads": 8, "queueSize": 0, "lowOnThreads": False}
+INFINISPAN = (
+    'org.infinispan:type=CacheManager,component=org.infinispan.executors.{},name="DefaultCacheManager"'
+)
+NONE = {"activeCount": -1, "maximumPoolSize": -1, "queueSize": -1}
+TOMCAT_DBCP = (
+    'Catalina:type=DataSource,host=localhost,context=/shop,class=javax.sql.DataSource,name="jdbc/stock"{}'
+)
+TOMCAT_JDBC = 'tomcat.jdbc:name="jdbc/stock",context=/bills,{}type=ConnectionPool,host=localhost,class=X{}'
 
 
-def test_cassandra_keeps_each_number_in_a_bean_of_its_own():
-    beans = cassandra(
-        "FlushWriter", ActiveTasks={"Value": 1}, PendingTasks={"Value": 2}, CompletedTasks={"Value": 300},
-        CurrentlyBlockedTasks={"Count": 4}, TotalBlockedTasks={"Count": 50}, MaxPoolSize={"Value": 6},
-        MaxTasksQueued={"Value": 7},
-    )  # fmt: skip
-    assert pools(beans) == {
-        "FlushWriter": {
-            "active": 1,
-            "pending": 2,
-            "completed": 300,
-            "blocked": 4,
-            "total_blocked": 50,
-            "maximum": 6,
-        }
-    }
-
-
-def test_counters_that_are_gauges_in_2_1_are_read_all_the_same():
-    beans = cassandra(
-        "ReadStage", "request", CurrentlyBlockedTasks={"Value": 4}, TotalBlockedTasks={"Value": 5}
-    )
-    assert pools(beans) == {"ReadStage": {"blocked": 4, "total_blocked": 5}}
-
-
-def test_the_names_of_before_1_2_count_where_there_are_no_others():
-    old = {
-        "org.apache.cassandra.internal:type=FlushWriter": {
-            "ActiveCount": 1, "PendingTasks": 2, "CompletedTasks": 3, "CurrentlyBlockedTasks": 4, "TotalBlockedTasks": 5,
-        },
-        "org.apache.cassandra.request:type=ReadStage": {"ActiveCount": 6},
-    }  # fmt: skip
-    assert pools(old) == {
-        "FlushWriter": {"active": 1, "pending": 2, "completed": 3, "blocked": 4, "total_blocked": 5},
-        "ReadStage": {"active": 6},
-    }
-    assert pools({**old, **cassandra("GossipStage", ActiveTasks={"Value": 7})}) == {
-        "GossipStage": {"active": 7}
-    }
-
-
-# Web servers
-
-
-def test_tomcat_s_connectors_are_called_what_the_quotes_hold():
-    beans = {
-        'Catalina:type=ThreadPool,name="http-nio-8080"': {"currentThreadsBusy": 7, "maxThreads": 200},
-        'Catalina:type=ThreadPool,name="http-nio-8080",subType=SocketProperties': {"soTimeout": 5},
-        'Tomcat:type=ThreadPool,name="http-nio-8081"': {"currentThreadsBusy": 8, "maxThreads": 100},
-    }
-    assert pools(beans) == {
-        "http-nio-8080": {"active": 7, "maximum": 200},
-        "http-nio-8081": {"active": 8, "maximum": 100},
-    }
-
-
-def test_minus_one_is_no_number():
-    beans = {
-        'Catalina:type=ThreadPool,name="ajp-nio-8009"': {"currentThreadsBusy": 3, "maxThreads": -1},
-        "Catalina:type=Executor,name=shared": {
-            "activeCount": 3, "maxThreads": 25, "queueSize": 4, "completedTaskCount": 5,
-        },
-    }  # fmt: skip
-    assert pools(beans) == {
-        "ajp-nio-8009": {"active": 3},
-        "shared": {"active": 3, "maximum": 25, "pending": 4, "completed": 5},
-    }
-
-
-def test_jetty_s_pools_are_called_by_their_number():
-    name = "org.eclipse.jetty.util.thread:type=queuedthreadpool,id={}"
-    old = {"busyThreads": 5, "maxThreads": 8, "queueSize": 0, "lowOnThreads": False}
-    new = {**old, "utilizedThreads": 4, "maxAvailableThreads": 6, "lowOnThreads": True}
-    assert pools({name.format(0): old, name.format("1,context=web"): new}) == {
-        "queuedthreadpool-0": {"active": 5, "maximum": 8, "pending": 0, "low": 0},
-        "queuedthreadpool-1 web": {"active": 4, "maximum": 6, "pending": 0, "low": 1},
-    }
-
-
-def test_a_pool_of_jetty_s_that_metrics_measure_has_a_name_of_its_own_class():
-    name = "io.dropwizard.metrics.jetty12:type=instrumentedqueuedthreadpool,id=0"
-    numbers = {"utilizedThreads": 4, "maxAvailableThreads": 4, "queueSize": 5, "lowOnThreads": True}
-    assert pools({name: numbers}) == {
-        "queuedthreadpool-0": {"active": 4, "maximum": 4, "pending": 5, "low": 1}
-    }
-
-
-def test_infinispan_s_pools_are_those_that_tell_numbers():
-    name = 'org.infinispan:type=CacheManager,component=org.infinispan.executors.{},name="DefaultCacheManager"'
-    none = {"activeCount": -1, "maximumPoolSize": -1, "queueSize": -1}
-    assert pools({
-        name.format("blocking"): none,  # which JBoss Threads shows
-        name.format("non-blocking"): {"activeCount": 2, "maximumPoolSize": 2, "queueSize": 3},
-        name.format("timeout"): none,
-    }) == {"non-blocking": {"active": 2, "maximum": 2, "pending": 3}}  # fmt: skip
-
-
-# Pools of connections
-
-
-@pytest.mark.parametrize("form", ["type={} (orders)", "type={},name=orders"])
-def test_hikaricp_keeps_the_limit_in_another_bean(form):
-    beans = {
-        f"com.zaxxer.hikari:{form.format('Pool')}": {"ActiveConnections": 10, "ThreadsAwaitingConnection": 3},
-        f"com.zaxxer.hikari:{form.format('PoolConfig')}": {"MaximumPoolSize": 10, "IdleTimeout": 600000},
-    }
-    assert pools(beans) == {"orders": {"active": 10, "maximum": 10, "blocked": 3}}
-
-
-def test_a_pool_of_tomcat_s_is_one_pool_however_many_beans_show_it():
-    name = 'name="jdbc/stock"'
-    of = "host=localhost,context=/shop"
-    beans = {
-        f"Catalina:type=DataSource,{of},class=javax.sql.DataSource,{name}": {"numActive": 1, "maxTotal": 8},
-        f"Catalina:type=DataSource,{of},class=javax.sql.DataSource,{name},connectionpool=connections": {
-            "NumActive": 2, "MaxTotal": 8, "NumWaiters": 3,
-        },
-        f"Catalina:type=DataSource,{of},class=javax.sql.DataSource,{name},connectionpool=connections,connection=1": {},
-        f"tomcat.jdbc:{name},context=/bills,type=ConnectionPool,host=localhost,class=X": {
-            "NumActive": 4, "MaxActive": 9, "WaitCount": 5,
-        },
-        f"tomcat.jdbc:{name},context=/bills,type=ConnectionPool,host=localhost,class=X,connections=Y": {},
-    }  # fmt: skip
-    assert pools(beans) == {
-        "jdbc/stock /shop": {"active": 2, "maximum": 8, "blocked": 3},
-        "jdbc/stock /bills": {"active": 4, "maximum": 9, "blocked": 5},
-    }
-
-
-def test_pools_of_one_name_in_two_virtual_hosts_are_two():
-    form = 'Catalina:type=DataSource,host={},context=/,class=javax.sql.DataSource,name="jdbc/a"'
-    beans = {form.format(host): {"numActive": 1, "maxTotal": 8} for host in ("one", "two")}
-    assert [pool.name for pool in found(beans).pools] == ["jdbc/a / one", "jdbc/a / two"]
-
-
-def test_pools_of_one_name_in_two_domains_are_two():
-    beans = {
-        'app1:type=ThreadPool,name="http"': {"currentThreadsBusy": 200, "maxThreads": 200},
-        'app2:type=ThreadPool,name="http"': {"currentThreadsBusy": 0, "maxThreads": 10},
-        "shop:type=BasicDataSource,name=ds,connectionpool=connections": {"NumActive": 8, "NumWaiters": 5},
-        "stock:type=BasicDataSource,name=ds,connectionpool=connections": {"NumActive": 0, "NumWaiters": 0},
-    }
-    assert pools(beans) == {
-        "http app1": {"active": 200, "maximum": 200},
-        "http app2": {"active": 0, "maximum": 10},
-        "ds shop": {"active": 8, "blocked": 5},
-        "ds stock": {"active": 0, "blocked": 0},
-    }
+@pytest.mark.parametrize(
+    ("beans", "expected"),
+    [
+        pytest.param(
+            cassandra("FlushWriter", ActiveTasks={"Value": 1}, PendingTasks={"Value": 2}, CompletedTasks={"Value": 300},
+                      CurrentlyBlockedTasks={"Count": 4}, TotalBlockedTasks={"Count": 50}, MaxPoolSize={"Value": 6},
+                      MaxTasksQueued={"Value": 7}),
+            {"FlushWriter": {"active": 1, "pending": 2, "completed": 300, "blocked": 4, "total_blocked": 50, "maximum": 6}},
+            id="Cassandra keeps each number in a bean of its own"),
+        pytest.param(
+            cassandra("ReadStage", "request", CurrentlyBlockedTasks={"Value": 4}, TotalBlockedTasks={"Value": 5}),
+            {"ReadStage": {"blocked": 4, "total_blocked": 5}},
+            id="counters that are gauges in 2.1 are read all the same"),
+        pytest.param(
+            {OLD.format("internal", "FlushWriter"): {"ActiveCount": 1, "PendingTasks": 2, "CompletedTasks": 3,
+                                                     "CurrentlyBlockedTasks": 4, "TotalBlockedTasks": 5},
+             OLD.format("request", "ReadStage"): {"ActiveCount": 6}},
+            {"FlushWriter": {"active": 1, "pending": 2, "completed": 3, "blocked": 4, "total_blocked": 5},
+             "ReadStage": {"active": 6}},
+            id="the names of before 1.2"),
+        pytest.param(
+            {OLD.format("request", "ReadStage"): {"ActiveCount": 6}, **cassandra("GossipStage", ActiveTasks={"Value": 7})},
+            {"GossipStage": {"active": 7}},
+            id="which count where there are no others"),
+        pytest.param(
+            {'Catalina:type=ThreadPool,name="http-nio-8080"': {"currentThreadsBusy": 7, "maxThreads": 200},
+             'Catalina:type=ThreadPool,name="http-nio-8080",subType=SocketProperties': {"soTimeout": 5},
+             'Tomcat:type=ThreadPool,name="http-nio-8081"': {"currentThreadsBusy": 8, "maxThreads": 100}},
+            {"http-nio-8080": {"active": 7, "maximum": 200}, "http-nio-8081": {"active": 8, "maximum": 100}},
+            id="Tomcat's connectors are called what the quotes hold"),
+        pytest.param(
+            {'Catalina:type=ThreadPool,name="ajp-nio-8009"': {"currentThreadsBusy": 3, "maxThreads": -1},
+             "Catalina:type=Executor,name=shared": {"activeCount": 3, "maxThreads": 25, "queueSize": 4, "completedTaskCount": 5}},
+            {"ajp-nio-8009": {"active": 3}, "shared": {"active": 3, "maximum": 25, "pending": 4, "completed": 5}},
+            id="minus one is no number"),
+        pytest.param(
+            {JETTY.format(0): OLD_JETTY,
+             JETTY.format("1,context=web"): {**OLD_JETTY, "utilizedThreads": 4, "maxAvailableThreads": 6, "lowOnThreads": True}},
+            {"queuedthreadpool-0": {"active": 5, "maximum": 8, "pending": 0, "low": 0},
+             "queuedthreadpool-1 web": {"active": 4, "maximum": 6, "pending": 0, "low": 1}},
+            id="Jetty's pools are called by their number"),
+        pytest.param(
+            {"io.dropwizard.metrics.jetty12:type=instrumentedqueuedthreadpool,id=0":
+             {"utilizedThreads": 4, "maxAvailableThreads": 4, "queueSize": 5, "lowOnThreads": True}},
+            {"queuedthreadpool-0": {"active": 4, "maximum": 4, "pending": 5, "low": 1}},
+            id="a pool of Jetty's that metrics measure has a name of its own class"),
+        pytest.param(
+            {INFINISPAN.format("blocking"): NONE,  # which JBoss Threads shows
+             INFINISPAN.format("non-blocking"): {"activeCount": 2, "maximumPoolSize": 2, "queueSize": 3},
+             INFINISPAN.format("timeout"): NONE},
+            {"non-blocking": {"active": 2, "maximum": 2, "pending": 3}},
+            id="Infinispan's pools are those that show numbers"),
+        *(pytest.param(
+            {f"com.zaxxer.hikari:{form.format('Pool')}": {"ActiveConnections": 10, "ThreadsAwaitingConnection": 3},
+             f"com.zaxxer.hikari:{form.format('PoolConfig')}": {"MaximumPoolSize": 10, "IdleTimeout": 600000}},
+            {"orders": {"active": 10, "maximum": 10, "blocked": 3}},
+            id=f"HikariCP keeps the limit in another bean: {form}")
+          for form in ("type={} (orders)", "type={},name=orders")),
+        pytest.param(
+            {TOMCAT_DBCP.format(""): {"numActive": 1, "maxTotal": 8},
+             TOMCAT_DBCP.format(",connectionpool=connections"): {"NumActive": 2, "MaxTotal": 8, "NumWaiters": 3},
+             TOMCAT_DBCP.format(",connectionpool=connections,connection=1"): {},
+             TOMCAT_JDBC.format("", ""): {"NumActive": 4, "MaxActive": 9, "WaitCount": 5},
+             TOMCAT_JDBC.format("", ",connections=Y"): {}},
+            {"jdbc/stock /shop": {"active": 2, "maximum": 8, "blocked": 3},
+             "jdbc/stock /bills": {"active": 4, "maximum": 9, "blocked": 5}},
+            id="a pool of Tomcat's is one pool however many beans show it"),
+        pytest.param(
+            {TOMCAT_DBCP.format("").replace("Catalina", "Tomcat").replace("/shop", "/bills"): {"numActive": 1},
+             TOMCAT_JDBC.format("engine=Tomcat,", ""): {"WaitCount": 5}},
+            {"jdbc/stock /bills": {"active": 1, "blocked": 5}},
+            id="as is what tomcat-jdbc shows once more in a domain of its own"),
+        pytest.param(
+            {TOMCAT_DBCP.format("").replace("localhost", host): {"numActive": 1} for host in ("one", "two")},
+            {"jdbc/stock /shop one": {"active": 1}, "jdbc/stock /shop two": {"active": 1}},
+            id="pools of one name in two virtual hosts are two"),
+        pytest.param(
+            {'app1:type=ThreadPool,name="http"': {"currentThreadsBusy": 200, "maxThreads": 200},
+             'app2:type=ThreadPool,name="http"': {"currentThreadsBusy": 0, "maxThreads": 10},
+             "shop:type=BasicDataSource,name=ds,connectionpool=connections": {"NumActive": 8, "NumWaiters": 5},
+             "stock:type=BasicDataSource,name=ds,connectionpool=connections": {"NumActive": 0, "NumWaiters": 0}},
+            {"http app1": {"active": 200, "maximum": 200}, "http app2": {"active": 0, "maximum": 10},
+             "ds shop": {"active": 8, "blocked": 5}, "ds stock": {"active": 0, "blocked": 0}},
+            id="pools of one name in two domains are two"),
+        pytest.param(
+            {"org.apache.commons.pool2:type=GenericObjectPool,name=pool": {"NumActive": 1, "MaxTotal": 8, "NumWaiters": 0},
+             "org.apache.commons.pool2:type=GenericKeyedObjectPool,name=pool": {"NumActive": 2, "MaxTotal": -1}},
+            {"pool": {"active": 1, "maximum": 8, "blocked": 0}, "pool Keyed": {"active": 2}},
+            id="pools that are called the same are parted by what differs alone"),
+        pytest.param(
+            {'org.xnio:type=Xnio,provider="nio",worker="XNIO-1"': {"WorkerPoolSize": 4, "MaxWorkerPoolSize": 16, "WorkerQueueSize": 0},
+             'org.xnio:type=Xnio,provider="nio"': {"Version": "3.8"},
+             'jboss.threads:name="XNIO-1",type=thread-pool': {"PoolSize": 4, "MaximumPoolSize": 16, "QueueSize": 0},
+             'jboss.threads:name="orders",type=thread-pool': {"PoolSize": 2, "MaximumPoolSize": 2, "QueueSize": 7}},
+            {"XNIO-1": {"size": 4, "maximum": 16, "pending": 0},
+             "orders": {"active": 2, "size": 2, "maximum": 2, "pending": 7}},
+            id="a worker of Undertow that JBoss Threads shows once more is one pool"),
+        pytest.param(
+            {'org.apache.camel:context=camel-1,type=threadpools,name="Threads(0x1990a65e)"': {"ActiveCount": 1}},
+            {"Threads camel-1": {"active": 1}},
+            id="what Camel calls by a number of the moment is called without"),
+        pytest.param(
+            {f'org.apache.camel:context=camel-1,type=threadpools,name="Threads({of})"': {"ActiveCount": 1} for of in ("0x19", "0x25")},
+            {"Threads camel-1 0x19": {"active": 1}, "Threads camel-1 0x25": {"active": 1}},
+            id="unless only that parts two"),
+        pytest.param(
+            {"kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent": {"OneMinuteRate": 0.7, "Count": 1},
+             "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent": {"Value": 0.9},
+             "kafka.network:type=SocketServer,name=MemoryPoolUsed": {"Value": 0}},
+            {"RequestHandler": {"idle": 0.7}, "NetworkProcessor": {"idle": 0.9}},
+            id="Kafka shows how idle its threads are"),
+        pytest.param(
+            {"any:type=ThreadPoolX,name=a": {"currentThreadsBusy": 1},
+             "any:type=ThreadPool,name=a,more=b": {"currentThreadsBusy": 1},
+             "com.zaxxer.hikari:type=Pool (a": {"ActiveConnections": 1},
+             "java.lang:type=MemoryPool,name=Metaspace": {"currentThreadsBusy": 1},
+             "any:type=ThreadPool,name=odd": {"Size": 3}},
+            {},
+            id="names that only look like those of pools are none, nor is a bean without any of the attributes"),
+    ],
+)  # fmt: skip
+def test_which_pools_there_are(beans, expected):
+    assert pools(beans) == expected
 
 
 def test_a_connector_and_an_executor_of_one_name_are_two():
@@ -193,49 +178,7 @@ def test_a_connector_and_an_executor_of_one_name_are_two():
     assert [(pool.name, pool.busy) for pool in found(beans).pools] == [("web", 100), ("web", 0)]
 
 
-def test_pools_that_are_called_the_same_are_parted_by_what_differs_alone():
-    name = "org.apache.commons.pool2:type=Generic{}ObjectPool,name=pool"
-    beans = {name.format(""): {"NumActive": 1}, name.format("Keyed"): {"NumActive": 2}}
-    assert pools(beans) == {"pool": {"active": 1}, "pool Keyed": {"active": 2}}
-
-
-def test_what_tomcat_jdbc_shows_once_more_in_a_domain_of_its_own_is_one_pool():
-    beans = {
-        'Tomcat:type=DataSource,host=localhost,context=/bills,class=javax.sql.DataSource,name="jdbc/a"': {
-            "numActive": 1
-        },
-        'tomcat.jdbc:name="jdbc/a",context=/bills,engine=Tomcat,type=ConnectionPool,host=localhost,class=X': {
-            "WaitCount": 5
-        },
-    }
-    assert pools(beans) == {"jdbc/a /bills": {"active": 1, "blocked": 5}}
-
-
-def test_any_pool_of_commons_pool_counts():
-    beans = {
-        "org.apache.commons.pool2:type=GenericObjectPool,name=jedis": {
-            "NumActive": 1,
-            "MaxTotal": 8,
-            "NumWaiters": 0,
-        },
-        "org.apache.commons.pool2:type=GenericKeyedObjectPool,name=pool": {"NumActive": 2, "MaxTotal": -1},
-    }
-    assert pools(beans) == {"jedis": {"active": 1, "maximum": 8, "blocked": 0}, "pool": {"active": 2}}
-
-
 # Kafka
-
-
-def test_kafka_tells_how_idle_its_threads_are():
-    beans = {
-        "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent": {
-            "OneMinuteRate": 0.7,
-            "Count": 1,
-        },
-        "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent": {"Value": 0.9},
-        "kafka.network:type=SocketServer,name=MemoryPoolUsed": {"Value": 0},
-    }
-    assert pools(beans) == {"RequestHandler": {"idle": 0.7}, "NetworkProcessor": {"idle": 0.9}}
 
 
 @pytest.mark.parametrize(
@@ -322,29 +265,6 @@ def test_every_number_of_the_declarations_is_one_of_a_pool():
     } == set(NUMBERS)
 
 
-# Pools that two libraries show, and names of the moment
-
-
-def test_a_worker_of_undertow_that_jboss_threads_shows_once_more_is_one_pool():
-    jboss = "jboss.threads:name={},type=thread-pool"
-    assert pools({
-        'org.xnio:type=Xnio,provider="nio",worker="XNIO-1"': {"WorkerPoolSize": 4, "MaxWorkerPoolSize": 16, "WorkerQueueSize": 0},
-        'org.xnio:type=Xnio,provider="nio"': {"Version": "3.8"},
-        jboss.format('"XNIO-1"'): {"PoolSize": 4, "MaximumPoolSize": 16, "QueueSize": 0},
-        jboss.format('"orders"'): {"PoolSize": 2, "MaximumPoolSize": 2, "QueueSize": 7},
-    }) == {
-        "XNIO-1": {"size": 4, "maximum": 16, "pending": 0},
-        "orders": {"active": 2, "size": 2, "maximum": 2, "pending": 7},
-    }  # fmt: skip
-
-
-def test_what_camel_calls_by_a_number_of_the_moment_is_called_without():
-    name = 'org.apache.camel:context=camel-1,type=threadpools,name="Threads({})"'
-    assert list(pools({name.format("0x1990a65e"): {"ActiveCount": 1}})) == ["Threads camel-1"]
-    two = {name.format(number): {"ActiveCount": 1} for number in ("0x1990a65e", "0x25")}
-    assert list(pools(two)) == ["Threads camel-1 0x1990a65e", "Threads camel-1 0x25"]
-
-
 # What goes wrong
 
 
@@ -396,17 +316,3 @@ def test_a_bean_of_a_pool_that_tells_nothing_is_said():
 def test_a_bean_that_tells_some_numbers_need_not_tell_all():
     beans = {"com.zaxxer.hikari:type=Pool (a)": {"ActiveConnections": 1}}
     assert found(beans).unread == []
-
-
-def test_a_bean_without_any_of_the_attributes_is_no_pool():
-    assert pools({"any:type=ThreadPool,name=odd": {"Size": 3}}) == {}
-
-
-def test_names_that_only_look_like_those_of_pools_are_none():
-    beans = {
-        "any:type=ThreadPoolX,name=a": {"currentThreadsBusy": 1},
-        "any:type=ThreadPool,name=a,more=b": {"currentThreadsBusy": 1},
-        "com.zaxxer.hikari:type=Pool (a": {"ActiveConnections": 1},
-        "java.lang:type=MemoryPool,name=Metaspace": {"currentThreadsBusy": 1},
-    }
-    assert pools(beans) == {}

@@ -11,6 +11,7 @@ from stallwatch.probes.jmx import declared
 from stallwatch.probes.jmx.reader import Reader
 from stallwatch.probes.jmx_thread_pools import collect, messages
 from stallwatch.probes.jmx_thread_pools.declared import THREAD_POOLS
+from stallwatch.probes.jmx_thread_pools.families import kafka
 from stallwatch.probes.jmx_thread_pools.queries import places
 from stallwatch.probes.mysqld_process.declared import JVM_PROCESS
 from stallwatch.sources.jmx.errors import ForbiddenError, JmxError, UnreachableError
@@ -48,7 +49,7 @@ def look(server: Server, place: Place, port: int, trace: Callable[[str], None], 
     if found.forbidden:
         remarks.append(f"{messages.forbidden(found.forbidden)}: {messages.POLICY_OF_BEANS}")
     own = [one for one in own if one.name not in found.forbidden]
-    silent = [one for one in own if one.key not in pools and one.name != one.family.absent]
+    silent = [one for one in own if one.key not in {*pools, kafka.MAY_BE_EMPTY}]
     if names := dict.fromkeys(one.name for one in silent):
         whys = dict.fromkeys(one.family.silent for one in silent if one.family.silent)
         remarks.append("; ".join([f"These pools show no numbers: {', '.join(names)}", *whys]))

@@ -11,7 +11,7 @@ from stallwatch.history import recall
 from stallwatch.history.delta import NoIntervalError
 from stallwatch.probes.jmx.changes import CLOCK, Changes
 from stallwatch.probes.jmx.reader import Reader
-from stallwatch.probes.jmx_thread_pools.diagnosis import waits
+from stallwatch.probes.jmx_thread_pools.families import kafka
 from stallwatch.probes.jmx_thread_pools.model import NO_USE, Observation, Pool
 from stallwatch.probes.jmx_thread_pools.standstill import standstill
 from stallwatch.sources.jmx.errors import (
@@ -45,7 +45,6 @@ _BESIDES = (*CLOCK, *_THREADS)  # what is read together with the pools
 _ALTERNATIVES = 2  # names that an attribute may have
 _AGAIN = 1.0  # seconds to the second look at a pool in which somebody waits: what lasts less heals itself
 _LARGEST = 2**63 - 1  # Java's largest long; a BigInteger can be more, and no pool
-_OF_ONE = 1.5  # share of time: a single one's is about 1 at most
 _POOLS = "pools"  # beside what Changes keeps in the memory
 
 
@@ -66,21 +65,20 @@ class Snapshot(NamedTuple):
     unread: list[ProbeError]  # why numbers cannot be had
     second_look: Second  # at pools in which somebody waited
     forbidden: tuple[str, ...] = ()  # pools of which Jolokia's policy forbids numbers
-    alone: Sequence[Pool] = ()  # each one of two, of which the JVM does not show the other
+    unwatched: bool = False  # the network threads of Kafka's broker
+    uptime: float | None = None  # of the JVM, in seconds
 
 
 def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], run: Run) -> Snapshot:
     """Read the pools, compare them with the last run that ``memory`` knows of, and remember this one."""
     reader = Reader(server, lambda _: None)  # which would trace each of a hundred beans
     pools, unread, forbidden = read(reader, places, run.trace, _BESIDES)
-    waiting = {pool.key for pool in pools if waits(pool)}
+    waiting = {pool.key for pool in pools if pool.waits}
     second = _second_look(server, [place for place in places if place.key in waiting], run)
     again = second if isinstance(second, dict) else {}
     had, changes = recall(memory, _POOLS, int) or 0, Changes(memory, reader)
     uptime = _uptime(reader)
-    both = _are_both(pools, server)
-    alone = [pool for pool in pools if pool.name == pool.family.one_of_two and pool.family.name in both]
-    settled = [_settled(pool, uptime, shares=_shares(pool, server, changes, both)) for pool in pools]
+    settled, unwatched = kafka.settled(pools, server, changes, uptime)
     observed = [
         _observation(pool, changes, uptime)._replace(
             second=again.get(pool.key), unsettled=before.idle is not None and pool.idle is None
@@ -88,7 +86,7 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
         for before, pool in zip(pools, settled, strict=True)
     ]
     threads = _or_why_not(lambda: [reader.value(*one) for one in _THREADS])
-    found = Snapshot(observed, had, threads, unread, second, forbidden, alone)
+    found = Snapshot(observed, had, threads, unread, second, forbidden, unwatched, uptime)
     changes.keep()
     memory[_POOLS] = sum(not pool.family.everywhere for pool in pools) or found.had
     return found
@@ -155,28 +153,18 @@ def _number(reader: Reader, place: Place, attribute: str) -> float | None:
     """Read a number; servers show a negative one for none. Raises ProbeError."""
     bean = place.bean
     value = reader.value(bean, attribute)
-    if place.number == "idle" and place.name == place.family.absent and _is_nothing(value):
+    if place.number == "idle" and kafka.has_no_threads(place.key, value):
         return None
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, int) and abs(value) > _LARGEST:
         value = math.inf
     if isinstance(value, int | float) and is_number(value):
-        if place.number == "idle" and value > _OF_ONE + (place.name == place.family.sums):
+        if place.number == "idle" and not kafka.is_share(place.key, value):
             raise ProbeError(f"{attribute} of {bean} is {value:g}, which is no share of the time (0 to 1)")
         return value if value >= 0 else None
-    raise ProbeError(f"{attribute} of {bean} is {_said(value)}, which is not a number")
-
-
-def _is_nothing(value: Value) -> bool:
-    """Whether this is an average of no threads: NaN, which Jolokia sends as null."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _said(value: Value) -> str:
-    if value is None:
-        return "null"
-    return str(value) if isinstance(value, float | str) else type(value).__name__
+    said = value if isinstance(value, float | str) else type(value).__name__
+    raise ProbeError(f"{attribute} of {bean} is {'null' if value is None else said}, which is not a number")
 
 
 def _second_look(server: Server, waiting: Sequence[Place], run: Run) -> Second:
@@ -201,43 +189,6 @@ def _uptime(reader: Reader) -> float | None:
         if isinstance(uptime, int | float):
             return uptime / 1000
     return None
-
-
-def _are_both(pools: Iterable[Pool], server: Server) -> set[str]:
-    """Return the families whose server is two in one, by the MBeans that only both together have."""
-    families = {pool.family for pool in pools if pool.name in (pool.family.sums, pool.family.one_of_two)}
-    asked = [family for family in families if family.sums_with]
-    return {family.name for family in asked if all(server.names(name) for name in family.sums_with)}
-
-
-def _shares(pool: Pool, server: Server, changes: Changes, both: set[str]) -> bool:
-    """Whether the idle time of a pool is that of two, added up.
-
-    That is known by other MBeans, or once the sum was too large for one pool, until the JVM restarts.
-    """
-    family = pool.family
-    if pool.idle is None:
-        return False
-    key = f"{'/'.join(pool.key)} of two"
-    shares = pool.idle > _OF_ONE
-    if not shares and pool.name == family.sums:
-        was = not changes.restarted and changes.last(key) == 1
-        shares = (was or family.name in both) and not server.names(family.sums_without)
-    changes.note(key, int(shares))
-    return shares
-
-
-def _settled(pool: Pool, uptime: float | None, *, shares: bool) -> Pool:
-    """Take an average that is younger than what it is over for not known; nobody is idle twice.
-
-    Where two share a number (see families), the busier one is idle for what exceeds 1, at least, as the other
-    one may be idle all the time; and for half of the sum, at most.
-    """
-    if pool.idle is None or (uptime is not None and uptime < pool.family.settles):
-        return pool._replace(idle=None)
-    if not shares:
-        return pool._replace(idle=min(pool.idle, 1))
-    return pool._replace(idle=max(0, min(pool.idle - 1, 1)), idle_at_most=min(pool.idle / 2, 1))
 
 
 def _observation(pool: Pool, changes: Changes, uptime: float | None) -> Observation:
@@ -270,7 +221,7 @@ def _observation(pool: Pool, changes: Changes, uptime: float | None) -> Observat
         completed,
         seconds,
         idle_before=known,
-        stalled=stop.of if stop.counts else None,
+        stalled=stop.stalled,
         still=stop.seconds,
         usual=stop.usual,
         uncounted=uncounted,

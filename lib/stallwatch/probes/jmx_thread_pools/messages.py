@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from stallwatch.causes import Cause, Certainty, Kind
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
+from stallwatch.line import Forms, in_all_forms
 from stallwatch.probes.jmx_thread_pools.collect import THREADING
-from stallwatch.probes.jmx_thread_pools.diagnosis import meaning
 from stallwatch.probes.jmx_thread_pools.families import FAMILIES
 from stallwatch.sources.jmx.errors import JmxError
 from stallwatch.startup import TYPE_CHECKING
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Iterator, Sequence
 
+    from stallwatch.causes import Subject
     from stallwatch.findings import Finding
     from stallwatch.probes.jmx_thread_pools.collect import Snapshot
     from stallwatch.probes.jmx_thread_pools.diagnosis import Trouble
@@ -29,6 +33,31 @@ _READ_ONLY = "Access denied! Invalid access level"
 _FEW, _MANY = 3, 30  # names in a sentence
 _MOST = 10  # pools that each have perfdata of their own: every one takes about 200 characters of the line
 
+# By evidence, words that are not those of the pool's row in the table of its family.
+_NO_NEW = {
+    "why": Forms("the pool is slow or unable to open new ones", "no new ones"),
+    "advice": Forms("check that the database or service answers", "check the database or service"),
+    "more": "and that it lets the application log in; the application's log has the errors",
+}
+_WORDS = {
+    "none_in_use": _NO_NEW,
+    "not_all_in_use": _NO_NEW,
+    "no_request_completed": {"why": "blocked or long requests"},
+    "no_thread_at_work": {"why": "no thread works on them"},
+}
+_BELOW = {
+    "no_task_ever_completed": "none has been completed since the JVM started: they may be long by design",
+}
+_SUM_OF_TWO = (
+    "before Kafka 4.2 a broker that is also a controller shows only the sum of both idle times; "
+    "RequestQueueTimeMs of kafka.network:type=RequestMetrics shows which requests wait"
+)
+_UNWATCHED = (
+    "the broker's network threads are not watched, NetworkProcessor is the controller's: "
+    "use check_jmx -O 'kafka.server:type=socket-server-metrics,listener=*,networkProcessor=*' "
+    "-A io-wait-ratio --unit share --aggregate min -w 30%:"
+)
+
 
 def overview(snapshot: Snapshot, where: str, places: Sequence[Place], *, watched: bool) -> Iterator[Finding]:
     """Yield the number of pools, with a sentence on all and their table; nothing watched is UNKNOWN.
@@ -37,9 +66,11 @@ def overview(snapshot: Snapshot, where: str, places: Sequence[Place], *, watched
     the user named.
     """
     pools = [one.pool for one in snapshot.pools]
+    silent = list(dict.fromkeys(place.name for place in places if not place.family.everywhere))
     table = _table(pools) if pools else None
     if watched or any(not pool.family.everywhere for pool in pools):
-        what = _summary(pools) if pools else f"{_none(places)}, {_threads(snapshot.threads).what}"
+        none = f"no numbers of {listed(silent, _FEW)}" if silent else "no pool of a known kind"
+        what = ", ".join(_summary(pools)) if pools else f"{none}, {_threads(snapshot.threads).what}"
         yield Reading("pools", len(pools), what=what, table=table)
         return
     yield Reading("pools", len(pools), what=plural(len(pools), "pool"), table=table, in_table=True)
@@ -47,47 +78,26 @@ def overview(snapshot: Snapshot, where: str, places: Sequence[Place], *, watched
         return
     if snapshot.had:
         what = f"{where} had {plural(snapshot.had, 'pool')} and has none now"
-        yield Fault(
-            State.UNKNOWN, what, advice="check whether the JVM is starting, or lost them", line=Line()
-        )
+        advice = "check whether the JVM is starting, or lost them"
+        yield Fault(State.UNKNOWN, what, advice=advice, line=Line())
         return
-    if silent := _names(places):
-        what = f"the pools of {where} show no numbers: {_listed(silent, _FEW)}"
+    if silent:
+        what = f"the pools of {where} show no numbers: {listed(silent, _FEW)}"
         line = Line(more=_why_silent(places))
         yield Fault(State.UNKNOWN, what, "nothing is watched", "check other numbers with check_jmx", line)
         return
     advice = "make the JVM show its pools (below), or describe them with --pools FILE"
-    line = Line(more=(*_known(), *_ways()))
+    ways: dict[str, list[str]] = {}  # in which servers are made to show their pools, each once
+    for family in FAMILIES:
+        if family.shown:
+            ways.setdefault(family.shown, []).append(family.name)
+    known = ", ".join(dict.fromkeys(family.name for family in FAMILIES if not family.everywhere))
+    line = Line(more=(f"searched for {known}", *(f"{listed(names)}: {way}" for way, names in ways.items())))
     yield Fault(State.UNKNOWN, f"no pool of a known kind in {where}", "nothing is watched", advice, line)
-
-
-def _names(places: Iterable[Place]) -> list[str]:
-    """Name each pool once, but none that every JVM has."""
-    return list(dict.fromkeys(place.name for place in places if not place.family.everywhere))
 
 
 def _why_silent(places: Iterable[Place]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(place.family.silent for place in places if place.family.silent))
-
-
-def _none(places: Sequence[Place]) -> str:
-    silent = _names(places)
-    return f"no numbers of {_listed(silent, _FEW)}" if silent else "no pool of a known kind"
-
-
-def _known() -> Iterator[str]:
-    kinds = dict.fromkeys(family.name for family in FAMILIES if not family.everywhere)
-    yield f"searched for {', '.join(kinds)}"
-
-
-def _ways() -> Iterator[str]:
-    """Return how servers are made to show their pools, each way once."""
-    ways: dict[str, list[str]] = {}
-    for family in FAMILIES:
-        if family.shown:
-            ways.setdefault(family.shown, []).append(family.name)
-    for way, names in ways.items():
-        yield f"{listed(names)}: {way}"
 
 
 def none_fits(
@@ -100,7 +110,7 @@ def none_fits(
         found.more = _why_silent(place for place in places if place.fits(patterns))
         return found
     names = list(dict.fromkeys(place.name for place in places))
-    there = f"are {_listed(names, _MANY)}" if names else "is none of a kind that is known"
+    there = f"are {listed(names, _MANY)}" if names else "is none of a kind that is known"
     return ProbeError(f"no pool of {where} fits {wanted}: there {there}")
 
 
@@ -118,35 +128,25 @@ def all_of_it(
     """
     pools = snapshot.pools
     yield from _not_yet(pools)
-    for pool in snapshot.alone:
-        yield Fault(State.OK, pool.family.other_of_two)
+    if snapshot.unwatched:
+        yield Fault(State.OK, _UNWATCHED)
     if snapshot.second_look is None:
         yield Fault(State.OK, "no time was left for a second look at who waits: only what lasts is critical")
     yield _threads(snapshot.threads)
     yield from _totals(pools)
-    helped: set[str] = set()
-    for trouble in troubles:  # without a label, as one that comes and goes would be worthless
-        told = _in_words(trouble.one, trouble.worst)._replace(in_table=False)
-        more = meaning(trouble.one.pool).more
-        if told.line and more in helped:
-            left = tuple(text for text in told.line.more if text != more)
-            told = told._replace(line=told.line._replace(more=left))
-        yield told
-        helped.add(more)
+    yield from _in_trouble(troubles)
     if one_by_one and len(pools) <= _MOST:
         for one in sorted(pools, key=lambda one: one.pool.label):
             for reading in one.readings:
-                yield _in_words(one, reading)._replace(label=f"{one.pool.label}.{reading.name}")
+                if reading.name == "stalled":  # which comes and goes
+                    continue
+                what = f"{one.pool.name}: {', '.join(_facts(one, reading.name)[:1])}"
+                yield reading._replace(what=what, label=f"{one.pool.label}.{reading.name}", in_table=True)
     elif one_by_one:
         what = f"{len(pools)} pools fit, more than {_MOST}: only their sums are in the perfdata"
         yield Fault(State.OK, what)
     if limits_busy:
         yield from _unlimited([one.pool for one in pools])
-    yield from _unread(snapshot)
-
-
-def _unread(snapshot: Snapshot) -> Iterator[ProbeError]:
-    """Report why numbers cannot be had."""
     if snapshot.forbidden:
         yield ProbeError(forbidden(snapshot.forbidden), POLICY_OF_BEANS)
     if snapshot.unread:
@@ -157,10 +157,10 @@ def _unread(snapshot: Snapshot) -> Iterator[ProbeError]:
 
 def forbidden(pools: Sequence[str]) -> str:
     """Report of which pools numbers may not be read."""
-    return f"Jolokia's policy forbids numbers of {_listed(pools, _FEW)}"
+    return f"Jolokia's policy forbids numbers of {listed(pools, _FEW)}"
 
 
-def deadlocks(threads: Sequence[int] | JmxError) -> Finding:
+def deadlocks(threads: Sequence[int] | JmxError, jvm: Subject) -> Finding:
     """Return which threads wait for each other."""
     if isinstance(threads, JmxError) and _READ_ONLY in threads.what:
         return ProbeError(
@@ -180,8 +180,12 @@ def deadlocks(threads: Sequence[int] | JmxError) -> Finding:
         len(threads),
         what=f"{plural(len(threads), 'thread')} deadlocked",
         why=listed([f"#{number}" for number in threads]),
-        advice="find these numbers in a thread dump (jstack PID), then restart the JVM",
+        advice=Forms(
+            "find these numbers in a thread dump (jstack PID), then restart the JVM",
+            "run jstack PID, then restart the JVM",
+        ),
         line=Line(more=("deadlocked threads wait for each other for ever: only a restart ends that",)),
+        cause=Cause(Kind.THREAD_DEADLOCK, jvm, Certainty.CERTAIN, {"threads": threads}, "found_by_the_jvm"),
     )
 
 
@@ -193,11 +197,11 @@ def _not_yet(pools: Sequence[Observation]) -> Iterator[Fault]:
             reasons.setdefault(one.uncounted, []).append(one.pool.name)
     counted = sum(one.pool.total_blocked is not None for one in pools)
     for reason, names in reasons.items():
-        of = "" if len(names) == counted else f" of {_listed(names, _FEW)}"
+        of = "" if len(names) == counted else f" of {listed(names, _FEW)}"
         yield Fault(State.OK, f"blocked tasks{of} are counted from now on: {reason}")
     if unsettled := [one.pool.name for one in pools if one.unsettled]:
-        of = _listed(unsettled, _FEW)
-        yield Fault(State.OK, f"how idle {of} are is not known yet: the JVM has just started")
+        of = listed(unsettled, _FEW)
+        yield Fault(State.OK, f"the idle time of {of} is not known yet: the JVM has just started")
 
 
 def _threads(counts: list[Value] | JmxError) -> Reading:
@@ -216,12 +220,9 @@ def _totals(observed: Sequence[Observation]) -> Iterator[Reading]:
         ("active", ("in use", "in use"), [pool.active for pool in pools]),
         ("pending", ("task in queues", "tasks in queues"), [pool.pending for pool in pools]),
         ("blocked", ("task or thread blocked", "tasks or threads blocked"), [pool.blocked for pool in pools]),
-        (
-            "blocked_new",
-            ("task blocked since the last run", "tasks blocked since the last run"),
-            [one.blocked_new for one in observed],
-        ),
-    ):
+        ("blocked_new", ("task blocked since the last run", "tasks blocked since the last run"),
+         [one.blocked_new for one in observed]),
+    ):  # fmt: skip
         if known := [value for value in values if value is not None]:
             what = f"all pools together: {_count(round(sum(known)), *of)}"
             yield Reading(f"total_{name}", sum(known), label=name, what=what, in_table=True)
@@ -233,36 +234,34 @@ def _totals(observed: Sequence[Observation]) -> Iterator[Reading]:
         yield Reading("lowest_idle", 100 * (least.idle or 0), "%", label="idle", what=what, in_table=True)
 
 
-def _in_words(one: Observation, reading: Reading) -> Reading:
-    """Return what a number of a pool means."""
-    of = meaning(one.pool)
-    what, *others = _facts(one, first=reading.name)
-    usual = _usual(one) if reading.name == "stalled" else ""
-    sums = one.pool.family.sums_why if one.pool.idle_at_most is not None else ""
-    more = tuple(filter(None, (usual, sums, of.more)))
-    line = Line(then="".join(f", {fact}" for fact in others), more=more)
-    why = of.why
-    if reading.name == "stalled" and of.serves:
-        why = "blocked or long requests"
-    elif reading.name == "stalled" and one.pool.active == 0:
-        why = "no thread works on them"
-    elif _is_guess(one, reading):
-        why = f"probably {why}"
-    return reading._replace(
-        what=f"{one.pool.name}: {what}",
-        why=why,
-        advice=of.advice,
-        label="",
-        in_table=True,
-        line=line,
-    )
+def _in_trouble(troubles: Iterable[Trouble]) -> Iterator[Reading]:
+    """Write the worst of each pool, its other numbers, and why that is; what helps only once.
 
-
-def _is_guess(one: Observation, reading: Reading) -> bool:
-    """Whether nothing shows who waits, or how long the tasks take that wait for others."""
-    if reading.name == "stalled":
-        return one.usual is None
-    return meaning(one.pool).serves and one.pool.pending is None and not one.pool.blocked
+    It has no label: one that comes and goes would be worthless.
+    """
+    helped = set()
+    for one, worst, cause in troubles:
+        row, own = cause.parameters["meaning"], _WORDS.get(cause.evidence, {})
+        words = row._replace(**own)
+        likely = cause.certainty is Certainty.LIKELY
+        helps = cause.kind if "more" in own else row
+        usual = f"a task took at most {say_duration(one.usual)} on average until now" if one.usual else ""
+        below = (
+            _BELOW.get(cause.evidence, usual) if one.stalled else "",
+            "" if one.pool.idle_at_most is None else _SUM_OF_TWO,
+            "" if helps in helped else words.more,
+        )
+        helped.add(helps)
+        what, *others = _facts(one, first=worst.name)
+        facts = ["".join(f", {fact}" for fact in others[:many]) for many in range(len(others), 0, -1)]
+        yield worst._replace(
+            what=in_all_forms(what, partial("{}: {}".format, one.pool.name)),
+            why=in_all_forms(words.why, "probably {}".format) if likely else words.why,
+            advice=words.advice,
+            label="",
+            line=Line(Forms(*facts or [""]), tuple(filter(None, below))),
+            cause=cause,
+        )
 
 
 def _unlimited(pools: Sequence[Pool]) -> Iterator[Finding]:
@@ -271,60 +270,38 @@ def _unlimited(pools: Sequence[Pool]) -> Iterator[Finding]:
     if names and len(names) == len(pools):
         yield ProbeError("how busy the pools are cannot be judged: none shows how large it may be")
     elif names:
-        of = _listed(names, _FEW)
+        of = listed(names, _FEW)
         yield Fault(State.OK, f"how busy {of} may be is not judged: without a limit of its own")
-
-
-def _listed(names: Sequence[str], room: int) -> str:
-    more = f" and {len(names) - room} more" if len(names) > room else ""
-    return ", ".join(names[:room]) + more
 
 
 def _facts(one: Observation, first: str) -> list[str]:
     """Write all that counts of one pool, the ``first`` number first."""
-    pool = one.pool
+    pool, waiting = one.pool, one.pool.family.waiting
     lent = pool.family.lends and (pool.blocked or first == "blocked")
+    new = (
+        plain(one.blocked_new or 0)
+        if pool.blocked and first == "blocked"
+        else _count(one.blocked_new, *waiting)
+    )
+    # What stalls is the queue of a pool that drains, and the threads of others: either has been named then.
+    says_active = pool.active is not None and (pool.family.drains or not one.stalled)
+    says_pending = first == "pending" or (pool.pending and not one.stalled)
     said = {
-        "blocked": _count(pool.blocked, *pool.family.waiting) if pool.blocked or first == "blocked" else "",
-        "blocked_new": _blocked_new(pool, one.blocked_new, one.seconds, first) if one.blocked_new else "",
+        "blocked": _count(pool.blocked, *waiting) if pool.blocked or first == "blocked" else "",
+        "blocked_new": f"{new} in the last {say_duration(one.seconds)}" if one.blocked_new else "",
         "stalled": _stalled(one) if one.stalled else "",
-        "idle": "" if pool.idle is None else f"{_idle(pool.idle, pool.idle_at_most)} of the time",
-        "active": "" if pool.active is None or _all_stall(one) else _in_use(pool, short=bool(lent)),
-        "pending": f"{plain(pool.pending or 0)} pending" if _says_pending(one, first) else "",
+        "idle": "" if pool.idle is None else f"idle {_share(pool.idle, pool.idle_at_most)} % of the time",
+        "active": _in_use(pool, short=bool(lent)) if says_active else "",
+        "pending": f"{plain(pool.pending or 0)} pending" if says_pending else "",
     }
     leading = said.pop({"busy": "active"}.get(first, first), "")
     return [*filter(None, (leading, *said.values()))]
 
 
-def _says_pending(one: Observation, first: str) -> bool:
-    """Whether the queue is worth a word, which those that stall in it have already had."""
-    return first == "pending" or bool(one.pool.pending and not one.stalled)
-
-
 def _stalled(one: Observation) -> str:
-    if _all_stall(one):
-        return f"{_in_use(one.pool)}, none completed in {say_duration(one.still)}"
-    number = one.stalled or 0
-    verb = "waits" if number == 1 else "wait"
-    return f"{plural(number, 'task')} {verb}, none completed in {say_duration(one.still)}"
-
-
-def _usual(one: Observation) -> str:
-    if not one.pool.family.drains:
-        return ""
-    if one.usual is None:
-        return "none has been completed since the JVM started: they may be long by design"
-    return f"a task took at most {say_duration(one.usual)} on average until now"
-
-
-def _all_stall(one: Observation) -> bool:
-    """Whether it is the pool's threads that stall, rather than a queue."""
-    return bool(one.stalled) and not one.pool.family.drains
-
-
-def _blocked_new(pool: Pool, number: float, seconds: float, first: str) -> str:
-    counted = plain(number) if pool.blocked and first == "blocked" else _count(number, *pool.family.waiting)
-    return f"{counted} in the last {say_duration(seconds)}"
+    tasks, none = one.stalled or 0, f"none completed in {say_duration(one.still)}"
+    waits = f"{plural(tasks, 'task')} wait{'s' * (tasks == 1)}"
+    return Forms(f"{waits if one.pool.family.drains else _in_use(one.pool)}, {none}", none)
 
 
 def _in_use(pool: Pool, *, short: bool = False) -> str:
@@ -340,10 +317,10 @@ def _count(number: float | None, one: str, several: str) -> str:
     return f"{plain(number or 0)} {one if number == 1 else several}"
 
 
-def _idle(least: float, most: float | None) -> str:
-    """Return in which part of the time a pool was idle; ``most`` is None where that was measured."""
+def _share(least: float, most: float | None) -> str:
+    """Return a share in per cent, and how much it may be; ``most`` is None where it was measured."""
     low, high = (f"{100 * share:.0f}" for share in (least, least if most is None else most))
-    return f"idle {low} %" if low == high else f"idle {low} to {high} %"
+    return low if low == high else f"{low} to {high}"
 
 
 def _least_idle(pools: Sequence[Pool]) -> Pool | None:
@@ -356,17 +333,12 @@ def _at_least_idle(pool: Pool) -> str:
     return f"idle {'' if pool.idle_at_most is None else 'at least '}{100 * (pool.idle or 0):.0f} %"
 
 
-def _summary(pools: Sequence[Pool]) -> str:
-    """Return in a sentence how all pools are."""
-    return ", ".join([plural(len(pools), "pool"), *_blocked(pools), *_busiest(pools)])
-
-
-def _blocked(pools: Sequence[Pool]) -> Iterator[str]:
+def _summary(pools: Sequence[Pool]) -> Iterator[str]:
+    """Return in parts of a sentence how all pools are."""
+    yield plural(len(pools), "pool")
+    blocked = sum(bool(pool.blocked) for pool in pools)
     if any(pool.blocked is not None for pool in pools):
-        yield f"{sum(bool(pool.blocked) for pool in pools) or 'none'} blocked"
-
-
-def _busiest(pools: Sequence[Pool]) -> Iterator[str]:
+        yield f"{blocked or 'none'} blocked"
     busiest = max(pools, key=lambda pool: (pool.busy or 0, pool.pending or 0, pool.active or 0))
     if busiest.active or busiest.pending:
         used = [_in_use(busiest)] if busiest.active is not None else []
@@ -374,7 +346,7 @@ def _busiest(pools: Sequence[Pool]) -> Iterator[str]:
         yield f"busiest {busiest.name}: {', '.join(used + pending)}"
     if least := _least_idle(pools):
         yield f"{least.name} {_at_least_idle(least)} of the time"
-    elif busiest.active == 0 and not busiest.pending and not any(pool.blocked for pool in pools):
+    elif busiest.active == 0 and not busiest.pending and not blocked:
         yield "all idle"
 
 
@@ -389,12 +361,8 @@ def _table(pools: Sequence[Pool]) -> Table:
         "Completed": [pool.completed for pool in ranked],
         "Blocked": [pool.blocked for pool in ranked],
         "All time blocked": [pool.total_blocked for pool in ranked],
-        "Idle %": [_per_cent(pool.idle) for pool in ranked],
-        "Idle % at most": [_per_cent(pool.idle_at_most) for pool in ranked],
+        "Idle %": [pool.idle and round(100 * pool.idle, 1) for pool in ranked],
+        "Idle % at most": [pool.idle_at_most and round(100 * pool.idle_at_most, 1) for pool in ranked],
     }
     told = {name: cells for name, cells in columns.items() if any(cell is not None for cell in cells)}
     return Table(tuple(told), tuple(zip(*told.values(), strict=True)))
-
-
-def _per_cent(share: float | None) -> float | None:
-    return None if share is None else round(100 * share, 1)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from stallwatch.findings import Reading
+from stallwatch.probes.jmx_thread_pools.families.form import between
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from stallwatch.probes.jmx_thread_pools.families.form import Family
+    from stallwatch.probes.jmx_thread_pools.families.form import Family, Meaning
 
 # The numbers of a pool, named as in families.Bean.
 NUMBERS = (
@@ -17,7 +18,7 @@ NUMBERS = (
 # have completed, as those of a Tomcat connector with a shared Executor.
 NO_USE = frozenset({"size", "maximum", "core", "completed", "low", "spare"})
 # Whose thresholds judge what lasts.
-LASTING = {name: f"{name} that lasts" for name in ("blocked", "busy", "pending", "idle")}
+LASTING = {name: f"{name} that lasts" for name in ("blocked", "busy", "pending")}
 # Whose thresholds judge waiting for a connection that is over a second later: the pool works as it should.
 MOMENTARY = "blocked for a moment"
 _UNLIMITED = 2**31 - 1  # Java's largest int
@@ -48,6 +49,13 @@ class Pool(NamedTuple):
         return self.family.name, self.name
 
     @property
+    def meaning(self) -> Meaning:
+        """What a block in it means."""
+        rows = self.family.meanings
+        fit = (row for row in rows for form in row.pools.split() if between(form, self.name) is not None)
+        return next(fit, rows[-1])
+
+    @property
     def limit(self) -> float | None:
         """The maximum, where there is one: -1, 0 and Java's largest number are words for none."""
         return self.maximum if self.maximum and 0 < self.maximum < _UNLIMITED else None
@@ -68,9 +76,12 @@ class Pool(NamedTuple):
         return self.active >= (max(self.core or 0, 1) if queues else self.limit)
 
     @property
-    def starved(self) -> bool:
-        """Whether connections are waited for, be it that all are in use or that none can be made."""
-        return self.family.lends and bool(self.blocked)
+    def waits(self) -> bool:
+        """Whether somebody waits because it is full, or has nothing to lend."""
+        if self.family.lends and self.blocked:
+            return True
+        served = self.meaning.serves and self.pending != 0  # not all that serve show how many requests wait
+        return self.full and bool(self.blocked or served)
 
     @property
     def rank(self) -> tuple[float, float, float, str]:
@@ -94,19 +105,24 @@ class Observation(NamedTuple):
     unsettled: bool = False  # it is not known yet how idle it is
 
     @property
-    def passed(self) -> bool:
-        """Whether who waited for a connection at the first look had one at the second."""
-        return self.pool.family.lends and self.second is not None and not self.second.blocked
+    def lasting(self) -> str:
+        """Which number shows that somebody waits for a full pool, and still did at the second look."""
+        if self.second is None or not (self.pool.waits and self.second.waits):
+            return ""
+        if self.pool.blocked and self.second.blocked:
+            return "blocked"
+        return "pending" if self.pool.busy is None else "busy"
 
     @property
     def readings(self) -> list[Reading]:
         """What is known, yet without words, the number first that explains the others best."""
         pool = self.pool
+        passed = pool.family.lends and self.second is not None and not self.second.blocked
         readings = (
-            Reading("blocked", pool.blocked, judged_as=MOMENTARY if self.passed else ""),
+            Reading("blocked", pool.blocked, judged_as=MOMENTARY if passed else ""),
             Reading("blocked_new", self.blocked_new),
             Reading("stalled", self.stalled),
-            Reading("idle", None if pool.idle is None else 100 * pool.idle, "%"),
+            Reading("idle", None if pool.idle is None else 100 * pool.idle, "%", confirmed=False),
             Reading("busy", pool.busy, "%"),
             Reading("pending", pool.pending),
             Reading("active", pool.active),

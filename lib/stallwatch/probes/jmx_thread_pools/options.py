@@ -97,15 +97,12 @@ def _judge_what_lasts(run: Run) -> None:
     Whoever waits for a full pool waits for somebody else to be done: that is critical. A web server whose
     threads are all busy may not show that requests wait, so that this is worth a warning itself.
     Who waits for a connection for less than a second is no problem: short bursts of clients do.
-    Threads that are deadlocked stay so. Kafka's are not idle while it starts: critical is what was so at the
-    last run, too.
+    Threads that are deadlocked stay so.
     """
-    blocked, busy, pending, idle = (run.thresholds[name] for name in LASTING)
+    blocked, busy, pending = (run.thresholds[name] for name in LASTING)
     run.judge_by(LASTING["blocked"], {**blocked, "critical": blocked["critical"] or Range("0")})
     run.judge_by(LASTING["busy"], {**busy, "warning": busy["warning"] or Range("~:0", "%")})
     run.judge_by(LASTING["pending"], {**pending, "warning": pending["warning"] or Range("0")})
-    run.judge_by(LASTING["idle"], idle)
     run.judge_by(MOMENTARY, blocked if run.is_given("blocked") else {})
-    run.judge_by("idle", {**idle, "critical": None})
     run.judge_by("stalled", {} if run.is_given("pending") else {"warning": Range("0")})
     run.judge_by("deadlocked", {"critical": Range("0")})

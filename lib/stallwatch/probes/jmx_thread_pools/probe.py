@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+
+from stallwatch.causes import Scope, Subject
 from stallwatch.findings import ProbeError
 from stallwatch.probes.jmx_thread_pools import collect, messages
 from stallwatch.probes.jmx_thread_pools.diagnosis import troubles
@@ -44,9 +47,13 @@ def findings(
     else:
         watched = bool(snapshot.pools) if patterns else deadlocks or limits_threads
         yield from messages.overview(snapshot, server.where, existing, watched=watched)
-    in_trouble = troubles(snapshot.pools, run)
+    started = None if snapshot.uptime is None else time.time() - snapshot.uptime
+    jvm = Subject(server.where, started=started)
+    in_trouble = troubles(
+        snapshot.pools, run, lambda pool: jvm._replace(thing=Scope.POOL, id="/".join(pool.key))
+    )
     yield from messages.all_of_it(snapshot, in_trouble, one_by_one=bool(patterns), limits_busy=limits_busy)
     if isinstance(snapshot.second_look, ProbeError):
         raise snapshot.second_look
     if deadlocks:
-        yield messages.deadlocks(collect.deadlocked(server))
+        yield messages.deadlocks(collect.deadlocked(server), jvm)

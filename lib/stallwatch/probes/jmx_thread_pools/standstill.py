@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.jmx_thread_pools.diagnosis import meaning
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -17,53 +16,41 @@ _UNKNOWN = 300.0  # seconds for tasks that may be long: nothing else is known of
 class Standstill(NamedTuple):
     """How long nothing was completed, over all runs that found it so."""
 
-    of: float | None  # tasks that wait, or threads
     seconds: float
-    patience: float  # seconds from which on it counts
-    usual: float | None  # seconds that a task takes at most, on average; None: nothing is known
-
-    @property
-    def counts(self) -> bool:
-        """Whether it is no longer what such tasks do."""
-        return self.seconds >= self.patience
+    stalled: float | None = None  # tasks that wait, or threads, once it is no longer what such tasks do
+    usual: float | None = None  # seconds that a task takes at most, on average; None: nothing is known
 
 
 def standstill(pool: Pool, changes: Changes, per_s: float | None, uptime: float | None) -> Standstill:
     """Compare a pool with the last run, since which ``per_s`` tasks were completed each second.
 
-    ``uptime`` of the JVM is in seconds. A full pool that serves requests is reported anyway, so it may stall
-    for the least time only.
+    ``uptime`` of the JVM is in seconds. A full pool that serves requests or blocks tasks is reported anyway:
+    it may stall for the least time only.
     """
     queue = pool.family.drains
     key = "/".join(pool.key)
     before = changes.before(f"{key} still")
     seconds: float = 0
-    if pool.pending if queue else pool.full and meaning(pool).serves:
+    if pool.pending if queue else pool.full and (pool.meaning.serves or pool.blocked):
         seconds = before + changes.seconds if before is not None and per_s == 0 else 0
         changes.note(f"{key} still", seconds)
     if not queue:
-        return Standstill(pool.active, seconds, _LEAST, None)
+        return Standstill(seconds, pool.active if seconds >= _LEAST else None)
     exact = _while_waiting(pool, changes, (per_s or 0) * changes.seconds, waited=before is not None)
-    rough = _since_start(pool, uptime)
+    # N threads complete at most N * U / T tasks of T seconds in U seconds. They may have been idle for long.
+    rough = _threads(pool) * uptime / pool.completed if pool.completed and uptime else None
     usual = min(filter(None, (exact, rough)), default=None)
     patience = _UNKNOWN if usual is None else max(_LEAST, _UNUSUAL * usual)
-    return Standstill(pool.pending, seconds, patience if exact else min(patience, _UNKNOWN), usual)
+    patience = patience if exact else min(patience, _UNKNOWN)
+    return Standstill(seconds, pool.pending if seconds >= patience else None, usual)
 
 
 def _threads(pool: Pool) -> float:
     return pool.limit or pool.size or pool.active or 1
 
 
-def _since_start(pool: Pool, uptime: float | None) -> float | None:
-    """Return how many seconds tasks take at most, on average.
-
-    N threads complete at most N * U / T tasks of T seconds in U seconds. They may have been idle for long.
-    """
-    return _threads(pool) * uptime / pool.completed if pool.completed and uptime else None
-
-
 def _while_waiting(pool: Pool, changes: Changes, done: float, *, waited: bool) -> float | None:
-    """Return the same from the time in which tasks waited, so that no thread was idle.
+    """Return how long tasks take by the time in which some waited, so that no thread was idle.
 
     As many as there are threads may have been at work before the first of them waited: these do not count.
     """

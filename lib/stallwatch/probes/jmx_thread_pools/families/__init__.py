@@ -5,6 +5,6 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.jmx_thread_pools.families import cassandra, connections, executors, web
+from stallwatch.probes.jmx_thread_pools.families import cassandra, connections, executors, kafka, web
 
-FAMILIES = (*cassandra.FAMILIES, *web.FAMILIES, *connections.FAMILIES, *executors.FAMILIES)
+FAMILIES = (*cassandra.FAMILIES, *web.FAMILIES, *kafka.FAMILIES, *connections.FAMILIES, *executors.FAMILIES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from stallwatch.causes import Certainty, Kind
+from stallwatch.line import Forms
 from stallwatch.probes.jmx_thread_pools.families.form import Bean, Family, Meaning
 
 _DISKS = "check iostat -x 1"
@@ -9,86 +11,51 @@ _PAUSES = "also nodetool compactionstats, and the pauses in gc.log"
 
 # What each pool does: "nodetool tpstats" in DataStax's documentation of Cassandra 2.1 and of DSE 6.8.
 _MEANINGS = (
-    Meaning(
-        # "a value greater than 0 indicates either I/O contention or degrading disk performance": DataStax,
-        # "Pending task metrics for writes"
-        "FlushWriter MemtableFlushWriter PerDiskMemtableFlushWriter_*",
-        "the disks are too slow for the flushes",
-        _DISKS,
-        "writes will wait; also nodetool compactionstats; "
-        "raise memtable_flush_writers only if the disks are idle",
-    ),
-    Meaning(
-        "MemtablePostFlush MemtablePostFlusher MemtableReclaimMemory",
-        "work after a flush waits",
-        _DISKS,
-        "for slow flushes, the commit log or old reads; also nodetool compactionstats",
-    ),
-    Meaning(
-        "Native-Transport-Requests",
-        # native_transport_max_threads in cassandra.yaml
-        "many or slow requests",
-        "run nodetool proxyhistograms",
-        "requests are slow, or too many for native_transport_max_threads",
-        serves=True,
-    ),
-    Meaning(
-        "MutationStage CounterMutationStage ViewMutationStage ReplicateOnWriteStage",
-        # "a high number of pending write requests indicates a problem handling them": nodetool tpstats, 2.0
-        "writes arrive faster than they are applied",
-        _DISKS,
-        f"the node drops writes that wait too long; {_PAUSES}",
-        serves=True,
-    ),
-    Meaning(
-        "ReadStage ReadRepairStage",
-        "reads arrive faster than they are answered",
-        _DISKS,
-        f"the node drops reads that wait too long; {_PAUSES}; "
-        "nodetool tablehistograms shows reads of many SSTables or tombstones",
-        serves=True,
-    ),
-    Meaning(
-        "RequestResponseStage InternalResponseStage",
-        "responses of other nodes wait",
-        "check the load and the pauses in gc.log",
-    ),
-    Meaning(
-        "CompactionExecutor",
-        "compaction is slower than the writes",
-        "check nodetool compactionstats",
-        "also compaction_throughput and iostat -x 1",
-    ),
-    Meaning(
-        "ValidationExecutor AntiEntropyStage AntiEntropySessions Repair*",
-        "repair waits",
-        "check nodetool compactionstats for validations",
-        "how many repairs run at once?",
-    ),
-    Meaning(
-        "GossipStage MigrationStage PendingRangeCalculator",
-        "this node's view of the cluster is late",
-        "check nodetool describecluster",
-        "also nodetool gossipinfo and the pauses in gc.log",
-    ),
-    Meaning(
-        "HintsDispatcher HintedHandoff",
-        "hints cannot be delivered",
-        "check nodetool status for nodes that are down or slow",
-    ),
-    Meaning(
-        "TracingStage",
-        "too many requests are traced",
-        "run nodetool settraceprobability 0",
-        "or a client traces every request",
-    ),
-    Meaning(
-        "*",
-        "its threads cannot keep up",
-        "check nodetool tpstats and the load",
-        "also the pauses in gc.log",
-    ),
-)
+    # "a value greater than 0 indicates either I/O contention or degrading disk performance": DataStax,
+    # "Pending task metrics for writes"
+    Meaning("FlushWriter MemtableFlushWriter PerDiskMemtableFlushWriter_*",
+            Kind.SLOW_DISK, "the disks are too slow for the flushes", _DISKS,
+            "writes will wait; also nodetool compactionstats; "
+            "raise memtable_flush_writers only if the disks are idle", certainty=Certainty.LIKELY),
+    Meaning("MemtablePostFlush MemtablePostFlusher MemtableReclaimMemory",
+            Kind.FLUSHES_BEHIND, "work after a flush waits", _DISKS,
+            "for slow flushes, the commit log or old reads; also nodetool compactionstats"),
+    # native_transport_max_threads in cassandra.yaml
+    Meaning("Native-Transport-Requests",
+            Kind.THREADS_EXHAUSTED, "many or slow requests", "run nodetool proxyhistograms",
+            "requests are slow, or too many for native_transport_max_threads", serves=True),
+    # "a high number of pending write requests indicates a problem handling them": nodetool tpstats, 2.0
+    Meaning("MutationStage CounterMutationStage ViewMutationStage ReplicateOnWriteStage",
+            Kind.WRITES_TOO_FAST, "writes arrive faster than they are applied", _DISKS,
+            f"the node drops writes that wait too long; {_PAUSES}", serves=True),
+    Meaning("ReadStage ReadRepairStage",
+            Kind.READS_TOO_FAST, "reads arrive faster than they are answered", _DISKS,
+            f"the node drops reads that wait too long; {_PAUSES}; "
+            "nodetool tablehistograms shows reads of many SSTables or tombstones", serves=True),
+    Meaning("RequestResponseStage InternalResponseStage",
+            Kind.THREADS_EXHAUSTED, "responses of other nodes wait",
+            Forms("check the load and the pauses in gc.log", "check load and gc.log")),
+    Meaning("CompactionExecutor",
+            Kind.SLOW_COMPACTION, "compaction is slower than the writes", "check nodetool compactionstats",
+            "also compaction_throughput and iostat -x 1"),
+    Meaning("ValidationExecutor AntiEntropyStage AntiEntropySessions Repair*",
+            Kind.SLOW_REPAIR, "repair waits",
+            Forms("check nodetool compactionstats for validations", "check nodetool compactionstats"),
+            "how many repairs run at once?"),
+    Meaning("GossipStage MigrationStage PendingRangeCalculator",
+            Kind.CLUSTER_VIEW_LATE, "this node's view of the cluster is late",
+            "check nodetool describecluster", "also nodetool gossipinfo and the pauses in gc.log"),
+    Meaning("HintsDispatcher HintedHandoff",
+            Kind.HINTS_UNDELIVERED, "hints cannot be delivered",
+            Forms("check nodetool status for nodes that are down or slow", "check nodetool status")),
+    Meaning("TracingStage",
+            Kind.REQUESTS_TRACED, "too many requests are traced", "run nodetool settraceprobability 0",
+            "or a client traces every request"),
+    Meaning("*",
+            Kind.THREADS_EXHAUSTED, "its threads cannot keep up",
+            Forms("check nodetool tpstats and the load", "check nodetool tpstats"),
+            "also the pauses in gc.log"),
+)  # fmt: skip
 
 
 def _metric(metric: str, **numbers: str) -> Bean:

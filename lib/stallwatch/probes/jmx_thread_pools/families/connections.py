@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.jmx_thread_pools.families.form import Bean, Family, Meaning
+from functools import partial
+
+from stallwatch.causes import Certainty, Kind
+from stallwatch.line import Forms
+from stallwatch.probes.jmx_thread_pools.families.form import DUMP, Bean, Family, Meaning
 
 _IN_USE = ("connection in use", "connections in use")
 _WAITING = ("thread waits for a connection", "threads wait for a connection")
 
 
 def _slow(more: str) -> tuple[Meaning]:
-    why = "probably slow SQL or leaks"
-    return (Meaning("*", why, "check running SQL", more),)
+    """Return what it means that threads wait: also that many need a connection at once."""
+    row = Meaning("*", Kind.CONNECTIONS_HELD, "slow SQL or leaks", "check running SQL", more)
+    return (row._replace(certainty=Certainty.LIKELY),)
 
+
+_pool = partial(Family, busy=_IN_USE, waiting=_WAITING, lends=True)
 
 FAMILIES = (
-    Family(
+    _pool(
         "HikariCP",
         "HikariCP 6.2.1",
         queries=("com.zaxxer.hikari:*",),
@@ -28,11 +35,8 @@ FAMILIES = (
         # After connectionTimeout a waiting thread gets an SQLTransientConnectionException.
         meanings=_slow("leakDetectionThreshold logs who keeps a connection"),
         shown="registerMbeans=true; Spring Boot: spring.datasource.hikari.register-mbeans=true",
-        busy=_IN_USE,
-        waiting=_WAITING,
-        lends=True,
     ),
-    Family(
+    _pool(
         "c3p0",
         "c3p0 0.9.5.5",
         queries=("com.mchange.v2.c3p0:type=PooledDataSource,*",),
@@ -47,11 +51,8 @@ FAMILIES = (
         meanings=_slow(
             "unreturnedConnectionTimeout and debugUnreturnedConnectionStackTraces log who keeps a connection"
         ),
-        busy=_IN_USE,
-        waiting=_WAITING,
-        lends=True,
     ),
-    Family(
+    _pool(
         "Druid",
         "Druid 1.2.24",
         queries=("com.alibaba.druid:type=DruidDataSource,*",),
@@ -64,9 +65,6 @@ FAMILIES = (
             ),
         ),
         meanings=_slow("removeAbandoned with logAbandoned logs who keeps a connection"),
-        busy=_IN_USE,
-        waiting=_WAITING,
-        lends=True,
     ),
     Family(
         "Vibur",
@@ -76,6 +74,7 @@ FAMILIES = (
         meanings=(
             Meaning(
                 "*",
+                Kind.CONNECTIONS_HELD,
                 "threads wait for a connection",
                 "check running SQL",
                 "Vibur does not show who waits; logConnectionLongerThanMs logs who keeps a connection",
@@ -85,7 +84,7 @@ FAMILIES = (
         busy=_IN_USE,
         lends=True,
     ),
-    Family(
+    _pool(
         "WebLogic data sources",  # JDBCDataSourceRuntimeMBean in Oracle's reference: it shows no maximum
         "by documentation of WebLogic 14.1.1, not tried",
         queries=("com.bea:Type=JDBCDataSourceRuntime,*",),
@@ -97,11 +96,8 @@ FAMILIES = (
             ),
         ),
         meanings=_slow("Inactive Connection Timeout of the data source takes leaked connections back"),
-        busy=_IN_USE,
-        waiting=_WAITING,
-        lends=True,
     ),
-    Family(
+    _pool(
         "JDBC pools",  # commons-dbcp, tomcat-jdbc
         "commons-dbcp2 2.13.0, tomcat-dbcp 10.1.34, tomcat-jdbc 10.1.34",
         queries=("*:type=*Pool,*", "*:type=*DataSource,*"),
@@ -132,9 +128,6 @@ FAMILIES = (
         meanings=_slow("logAbandoned logs who keeps a connection"),
         shown="DBCP jmxName=org.apache.commons.dbcp2:type=BasicDataSource,name=NAME; "
         "tomcat-jdbc in Spring Boot: spring.datasource.tomcat.jmx-enabled=true",
-        busy=_IN_USE,
-        waiting=_WAITING,
-        lends=True,
     ),
     Family(
         "Commons Pool",  # of whatever its users keep there: connections to Redis, FTP or LDAP servers
@@ -151,9 +144,11 @@ FAMILIES = (
         meanings=(
             Meaning(
                 "*",
-                "probably objects are used for long or never returned",
-                "take a thread dump (jstack PID)",
+                Kind.CONNECTIONS_HELD,
+                Forms("objects are used for long or never returned", "objects are not returned"),
+                DUMP,
                 "it shows who uses them and who waits",
+                certainty=Certainty.LIKELY,
             ),
         ),
         busy=("object in use", "objects in use"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.jmx_thread_pools.families.form import Bean, Family, Meaning
+from stallwatch.causes import Kind
+from stallwatch.line import Forms
+from stallwatch.probes.jmx_thread_pools.families.form import DUMP, SERVES, Bean, Family, Meaning
 
 _BLOCKED = (
     Meaning(
         "*",
+        Kind.BLOCKED_TASKS,
         "blocked or long tasks",
-        "take a thread dump (jstack PID)",
+        DUMP,
         "it shows what the tasks wait for; a queue that moves alerts only with --pending-warning",
     ),
 )
@@ -28,15 +31,7 @@ FAMILIES = (
                 pending="WorkerQueueSize",
             ),
         ),
-        meanings=(
-            Meaning(
-                "*",
-                "new requests wait for a thread",
-                "take a thread dump (jstack PID)",
-                "it shows what holds the threads: a slow database or service?",
-                serves=True,
-            ),
-        ),
+        meanings=(SERVES,),
     ),
     Family(
         "JBoss Threads",
@@ -116,8 +111,9 @@ FAMILIES = (
         meanings=(
             Meaning(
                 "non-blocking",
-                "operations wait for threads that should not block",
-                "take a thread dump (jstack PID)",
+                Kind.THREADS_EXHAUSTED,
+                Forms("operations wait for threads that should not block", "operations wait"),
+                DUMP,
                 "it shows a listener or store that blocks; or the processors are at their limit",
                 serves=True,
             ),
@@ -141,6 +137,7 @@ FAMILIES = (
         meanings=(
             Meaning(
                 "*",
+                Kind.THREADS_EXHAUSTED,
                 "all carriers are at work or pinned",
                 "compare with the load of the processors",
                 "jcmd PID Thread.dump_to_file shows pinned threads",

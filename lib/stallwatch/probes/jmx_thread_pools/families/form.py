@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from stallwatch.causes import Certainty, Kind
+from stallwatch.line import Forms
 from stallwatch.startup import NamedTuple
 
 
@@ -28,13 +30,26 @@ class Bean(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a block in pools of these names means, and the next step."""
+    """What a block in pools of these names means, and the next step; both may have shorter Forms."""
 
     pools: str  # names of pools, blanks between; "*" matches anything, once in a name
+    kind: Kind
     why: str
     advice: str
     more: str = ""  # what else helps, on a line of its own
     serves: bool = False  # requests, or whatever waits as soon as the pool is full
+    certainty: Certainty = Certainty.CERTAIN  # of the kind, where somebody is seen to wait
+
+
+DUMP = Forms("take a thread dump (jstack PID)", "run jstack PID")
+SERVES = Meaning(
+    "*",
+    Kind.THREADS_EXHAUSTED,
+    Forms("new requests wait for a thread", "requests wait"),
+    DUMP,
+    "it shows what holds the threads: a slow database or service?",
+    serves=True,
+)
 
 
 class Family(NamedTuple):
@@ -44,7 +59,7 @@ class Family(NamedTuple):
     seen: str  # the versions with names, attributes and a block seen; or whose documentation has them
     queries: tuple[str, ...]  # object name patterns
     beans: tuple[Bean, ...]
-    meanings: tuple[Meaning, ...]  # the first that fits counts
+    meanings: tuple[Meaning, ...]  # the first that fits counts, or the last
     shown: str = ""  # what makes a server show these pools, where it does not do so by itself
     silent: str = ""  # which of them show no numbers, and what to check instead
     unless: str = ""  # another family, whose pools these would be once more
@@ -56,25 +71,6 @@ class Family(NamedTuple):
     drains: bool = False  # tasks are short: a queue of which none is completed from run to run stalls
     fixed: bool = False  # the software names the pools, in labels differently, too
     everywhere: bool = False  # in every JVM: to see only such pools is to see none
-    # The pool whose idle time is that of two, added up, if there are all MBeans of ``sums_with`` and not
-    # the one of ``sums_without``; and why.
-    sums: str = ""
-    sums_with: tuple[str, ...] = ()
-    sums_without: str = ""
-    sums_why: str = ""
-    # The pool that is only one of two, if there are all MBeans of ``sums_with``; that the other one is not
-    # watched, and how to check it.
-    one_of_two: str = ""
-    other_of_two: str = ""
-    absent: str = ""  # the pool that may have no threads: its idle time is no number then
-    settles: float = 0  # seconds after the start of the JVM until averages mean what they should
-
-    def meaning(self, pool: str) -> Meaning:
-        """Return what a block in the pool of this name means."""
-        for row in self.meanings:
-            if any(between(form, pool) is not None for form in row.pools.split()):
-                return row
-        return Meaning("*", "", "")
 
 
 def between(form: str, name: str, wild: str = "*") -> str | None:

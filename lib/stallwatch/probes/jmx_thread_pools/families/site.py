@@ -5,7 +5,9 @@ Each ``[[pool]]`` sets in which MBeans such pools are, and which of their attrib
 
 from __future__ import annotations
 
-from stallwatch.probes.jmx_thread_pools.families.form import Bean, Family, Meaning
+from stallwatch.causes import Kind
+from stallwatch.line import Forms
+from stallwatch.probes.jmx_thread_pools.families.form import DUMP, Bean, Family, Meaning
 from stallwatch.probes.jmx_thread_pools.model import NO_USE, NUMBERS
 from stallwatch.sources.jmx.object_name import ObjectName
 from stallwatch.startup import TYPE_CHECKING
@@ -20,7 +22,7 @@ _LARGEST = 1 << 16  # bytes
 _TEXTS = ("name", "object", "why", "advice", "lends")
 _FLAGS = ("serves", "drains")
 _KEYS = (*_TEXTS, *NUMBERS, *_FLAGS)
-_WHY, _ADVICE = "its threads or connections are all in use", "take a thread dump (jstack PID)"
+_WHY = Forms("its threads or connections are all in use", "all are in use")
 
 
 def families(path: str) -> list[Family]:
@@ -67,23 +69,20 @@ def _family(entry: dict[str, Any]) -> Family:
         raise NotUnderstoodError(f"needs one of {listed(useful, len(useful), 'or')}")
     domain, properties = _places(entry["object"])
     name = ObjectName.parse(f"{domain}:{properties.replace('{pool}', '*').replace('...', '*')}")
-    lent = entry.get("lends", "")
+    lent, serves, drains = entry.get("lends", ""), entry.get("serves", False), entry.get("drains", False)
+    kind = Kind.CONNECTIONS_HELD if lent else Kind.BLOCKED_TASKS if drains else Kind.THREADS_EXHAUSTED
     return Family(
         entry["name"],
         "the file of --pools",
         queries=(str(name),),
         beans=(Bean(properties, "{pool}" if "{pool}" in properties else entry["name"], **numbers),),
-        meanings=(
-            Meaning(
-                "*", entry.get("why", _WHY), entry.get("advice", _ADVICE), serves=entry.get("serves", False)
-            ),
-        ),
+        meanings=(Meaning("*", kind, entry.get("why", _WHY), entry.get("advice", DUMP), serves=serves),),
         busy=(f"{lent} in use", f"{lent}s in use") if lent else Family._field_defaults["busy"],
         waiting=(f"thread waits for a {lent}", f"threads wait for a {lent}")
         if lent
         else Family._field_defaults["waiting"],
         lends=bool(lent),
-        drains=entry.get("drains", False),
+        drains=drains,
     )
 
 
