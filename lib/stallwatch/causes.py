@@ -29,6 +29,17 @@ class Kind(Enum):
     REDO_BURSTS = "redo_bursts"
     BUSY_THREAD = "busy_thread"
     CHECKPOINTS_BEHIND = "checkpoints_behind"
+    ROW_LOCK = "row_lock"
+    METADATA_LOCK = "metadata_lock"
+    TABLE_LOCK = "table_lock"
+    GLOBAL_READ_LOCK = "global_read_lock"
+    BACKUP_LOCK = "backup_lock"
+    USER_LOCK = "user_lock"
+    TABLE_FLUSH = "table_flush"
+    LOCK_CIRCLE = "lock_circle"
+    LONG_TRANSACTION = "long_transaction"
+    LOCK_TIMEOUTS = "lock_timeouts"
+    DEADLOCKS = "deadlocks"
     UNKNOWN = "unknown"
 
 
@@ -37,6 +48,18 @@ MEANINGS = {
     Kind.REDO_BURSTS: "redo is written in short bursts that are larger than the redo buffer",
     Kind.BUSY_THREAD: "a thread that has to do the work has no processor time left for more",
     Kind.CHECKPOINTS_BEHIND: "checkpoints free the redo log or the undo log more slowly than it is written",
+    Kind.ROW_LOCK: "a connection has locked a row that others wait for",
+    Kind.METADATA_LOCK: "a connection uses or has locked a table or a database that others wait for",
+    Kind.TABLE_LOCK: "a statement has locked a table of MyISAM or its like that others wait for",
+    Kind.GLOBAL_READ_LOCK: "a connection has run FLUSH TABLES WITH READ LOCK, or possibly BACKUP STAGE, and"
+    " others wait to write",
+    Kind.BACKUP_LOCK: "a backup has locked the server against definitions of tables",
+    Kind.USER_LOCK: "a connection has a lock of GET_LOCK() that others wait for",
+    Kind.TABLE_FLUSH: "a statement uses a table that FLUSH TABLES waits for, and others wait behind that",
+    Kind.LOCK_CIRCLE: "connections wait for one another by locks of several kinds, unseen by the server",
+    Kind.LONG_TRANSACTION: "a transaction is open for longer than its limit",
+    Kind.LOCK_TIMEOUTS: "waits for row locks ended with error 1205",
+    Kind.DEADLOCKS: "transactions waited for one another by row locks, and the server ended one of them",
     Kind.UNKNOWN: "something stalls, and nothing that was seen shows why",
 }
 
@@ -114,6 +137,11 @@ class Explains(NamedTuple):
 EXPLAINS = (
     # A local checkpoint frees the logs when all data nodes have written theirs: the slowest disk counts.
     Explains(Kind.SLOW_DISK, Kind.CHECKPOINTS_BEHIND, Scope.SERVER),
+    # A transaction has its locks of rows, and those of the tables that it uses, until it ends.
+    Explains(Kind.LONG_TRANSACTION, Kind.ROW_LOCK, Scope.CONNECTION),
+    Explains(Kind.LONG_TRANSACTION, Kind.METADATA_LOCK, Scope.CONNECTION),
+    # innodb_lock_wait_timeout ends waits for rows alone, and only after its time: not behind a young lock.
+    Explains(Kind.ROW_LOCK, Kind.LOCK_TIMEOUTS, Scope.SERVER),
 )
 
 
