@@ -43,6 +43,17 @@ class Kind(Enum):
     CLUSTER_VIEW_LATE = "cluster_view_late"
     HINTS_UNDELIVERED = "hints_undelivered"
     REQUESTS_TRACED = "requests_traced"
+    ROW_LOCK = "row_lock"
+    METADATA_LOCK = "metadata_lock"
+    TABLE_LOCK = "table_lock"
+    GLOBAL_READ_LOCK = "global_read_lock"
+    BACKUP_LOCK = "backup_lock"
+    USER_LOCK = "user_lock"
+    TABLE_FLUSH = "table_flush"
+    LOCK_CIRCLE = "lock_circle"
+    LONG_TRANSACTION = "long_transaction"
+    LOCK_TIMEOUTS = "lock_timeouts"
+    DEADLOCKS = "deadlocks"
     UNKNOWN = "unknown"
 
 
@@ -65,6 +76,18 @@ MEANINGS = {
     Kind.CLUSTER_VIEW_LATE: "what a node knows of its cluster is late",
     Kind.HINTS_UNDELIVERED: "a node cannot deliver hints to others",
     Kind.REQUESTS_TRACED: "too many requests are traced",
+    Kind.ROW_LOCK: "a connection has locked a row that others wait for",
+    Kind.METADATA_LOCK: "a connection uses or has locked a table or a database that others wait for",
+    Kind.TABLE_LOCK: "a statement has locked a table of MyISAM or its like that others wait for",
+    Kind.GLOBAL_READ_LOCK: "a connection has run FLUSH TABLES WITH READ LOCK, or possibly BACKUP STAGE, and"
+    " others wait to write",
+    Kind.BACKUP_LOCK: "a backup has locked the server against definitions of tables",
+    Kind.USER_LOCK: "a connection has a lock of GET_LOCK() that others wait for",
+    Kind.TABLE_FLUSH: "a statement uses a table that FLUSH TABLES waits for, and others wait behind that",
+    Kind.LOCK_CIRCLE: "connections wait for one another by locks of several kinds, unseen by the server",
+    Kind.LONG_TRANSACTION: "a transaction is open for longer than its limit",
+    Kind.LOCK_TIMEOUTS: "waits for row locks ended with error 1205",
+    Kind.DEADLOCKS: "transactions waited for one another by row locks, and the server ended one of them",
     Kind.UNKNOWN: "something stalls, and nothing that was seen shows why",
 }
 
@@ -95,15 +118,15 @@ class Subject(NamedTuple):
     server: str  # as its check names it: HOST:PORT, or the path of a socket
     thing: Scope = Scope.SERVER
     id: str = ""  # of the thing: "173" of a connection, "4" of a node; "" is the server itself
-    started: float | None = None  # the node or server, seconds since 1970: later ids are used again
+    started: float | None = None  # the server, or the node; seconds since 1970: later ids are used again
     within: tuple[tuple[Scope, str], ...] = ()  # what it belongs to, as a connection to a channel
 
     def shares(self, other: Subject, scope: Scope) -> bool:
         """Whether both are about the same thing of this scope."""
         if self.server != other.server:
             return False
-        apart = 0.0
-        if self[1:3] == other[1:3] and self.started is not None and other.started is not None:
+        apart, nodes = 0.0, {self.id, other.id} if self.thing is other.thing is Scope.NODE else ()
+        if self.started is not None and other.started is not None and len(nodes) <= 1:
             apart = abs(self.started - other.started)
         return apart <= _SAME_START and (scope is Scope.SERVER or bool(self._of(scope) & other._of(scope)))
 
@@ -148,6 +171,11 @@ EXPLAINS = (
     # Threads that are deadlocked complete nothing; whose they are no MBean shows.
     Explains(Kind.THREAD_DEADLOCK, Kind.SLOW_REQUESTS, Scope.SERVER),
     Explains(Kind.THREAD_DEADLOCK, Kind.BLOCKED_TASKS, Scope.SERVER),
+    # A transaction has its locks of rows, and those of the tables that it uses, until it ends.
+    Explains(Kind.LONG_TRANSACTION, Kind.ROW_LOCK, Scope.CONNECTION),
+    Explains(Kind.LONG_TRANSACTION, Kind.METADATA_LOCK, Scope.CONNECTION),
+    # innodb_lock_wait_timeout ends waits for rows alone, and only after its time: not behind a young lock.
+    Explains(Kind.ROW_LOCK, Kind.LOCK_TIMEOUTS, Scope.SERVER),
 )
 
 

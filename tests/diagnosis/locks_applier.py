@@ -3,7 +3,7 @@
 import time
 
 import places  # noqa: F401 - it says where the rest is
-from locks_case import fault
+from locks_case import IDLE, KILLS, fault
 from locks_scene import UPDATE
 from loopback import wait_until
 
@@ -11,7 +11,7 @@ MORE = {"alone": 0, "with 5 clients": 5, "with 25 clients": 25}
 WAITS = "SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'"
 
 
-@fault("applier as victim", strengths=MORE, says=r"on shop\.orders, idle for")
+@fault("applier as victim", strengths=MORE, kind="row_lock", evidence=IDLE)
 def applier_as_victim(scene, more):
     """A transaction on the replica was left open after an UPDATE, and the applier waits for its row."""
     scene.on_the_replica()
@@ -26,7 +26,7 @@ def applier_as_victim(scene, more):
     yield
 
 
-@fault("applier as head", says=r"^\S+ \w+ - applier \d+ blocks", wrong=(r"\bKILL\b",))
+@fault("applier as head", kind="row_lock", evidence=("applier",), wrong=KILLS)
 def applier_as_head(scene, waiters):
     """The applier is busy with a long transaction, and clients wait for its rows."""
     sql = scene.server.sql

@@ -1,6 +1,6 @@
 """What a case of locks is: as any other, but that the truth is who is at the head of all waiting.
 
-@fault("idle head", strengths=WAITERS, says=r"on shop\\.orders, .*idle for")
+@fault("idle head", strengths=WAITERS, kind="row_lock", evidence=IDLE)
 def idle_head(scene, waiters):
     '''A transaction was left open, and others wait for its row.'''
     yield
@@ -18,19 +18,23 @@ import case
 CHECK = "check_innodb_locks"
 WARNING, CRITICAL = 5.0, 20.0  # seconds that a head blocks others: the thresholds of every run
 GIVES_UP = 15  # innodb_lock_wait_timeout: a wait ends before the head is CRITICAL, as with the defaults
+IDLE, WORKS = ("idle_client", "turn_may_be_new"), ("working_client", "turn_may_be_new")  # rules
+KILLS = ("idle_client", "working_client", "not_proven")  # rules whose next step is a KILL
 WAITERS = {"1 waiter": 1, "5 waiters": 5, "25 waiters": 25}
 
 
 class Expected(NamedTuple):
     """What is true of a case, and what may be said.
 
-    says     a regular expression that a right line has besides the right head
+    kind     of the right cause, as the JSON has it
+    evidence the rules one of which has decided; none: any
     limits   seconds after which the fault is WARNING and CRITICAL; None: it never is
     allowed  alarms that are not false while a healthy thing goes on
-    wrong    regular expressions of what is wrong and certain while the fault lasts
+    wrong    rules whose next step does harm or does not help
     """
 
-    says: str = ""
+    kind: str = ""
+    evidence: tuple = ()
     limits: tuple = (WARNING, CRITICAL)
     allowed: tuple = ()
     wrong: tuple = ()

@@ -9,7 +9,7 @@ from small_disk import frozen, small_disk
 SIZE = 600 << 20
 
 
-@fault("head waits for the disk", says=r"on shop\.orders.*(disk)", fresh=True)
+@fault("head waits for the disk", kind="slow_disk", fresh=True)
 def head_waits_for_the_disk(scene, waiters):
     """A COMMIT cannot be written, and others wait for its rows."""
     scene.move_to(small_disk(scene.server.folder, SIZE))

@@ -48,5 +48,5 @@ class LocksPlay(Play):
         scene = self.scene
         words = [sys.executable, plugin_command.PLUGINS / CHECK, "-S", scene.server.socket,
                  "-u", scene.pair.monitor.user, "-w", WARNING, "-c", CRITICAL,
-                 "--state-dir", self.home, *scene.options]  # fmt: skip
+                 "--state-dir", self.home, "--output", "json", *scene.options]  # fmt: skip
         return {CHECK: words}

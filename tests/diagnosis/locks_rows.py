@@ -3,13 +3,13 @@
 import time
 
 import places  # noqa: F401 - it says where the rest is
-from locks_case import GIVES_UP, fault
+from locks_case import GIVES_UP, IDLE, KILLS, WORKS, fault
 from locks_scene import UPDATE
 
-ORDERS = r"on shop\.orders"
+ROW = "row_lock"
 
 
-@fault("idle head", says=f"{ORDERS}, idle for")
+@fault("idle head", kind=ROW, evidence=IDLE)
 def idle_head(scene, waiters):
     """A transaction was left open after an UPDATE, and others wait for its row."""
     yield
@@ -19,7 +19,7 @@ def idle_head(scene, waiters):
     yield
 
 
-@fault("head at work", says=rf"{ORDERS}, runs UPDATE shop\.orders")
+@fault("head at work", kind=ROW, evidence=WORKS)
 def head_at_work(scene, waiters):
     """A statement that takes a minute has rows that others wait for."""
     yield
@@ -31,7 +31,7 @@ def head_at_work(scene, waiters):
     yield
 
 
-@fault("chain of five", strengths={"5 alone": 0, "3 at its end": 3, "20 at its end": 20}, says=ORDERS)
+@fault("chain of five", strengths={"5 alone": 0, "3 at its end": 3, "20 at its end": 20}, kind=ROW)
 def chain_of_five(scene, more):
     """Each of five transactions waits for the one before, and others wait for the last one."""
     yield
@@ -49,7 +49,7 @@ def chain_of_five(scene, more):
 @fault(
     "cycle that the server broke",
     strengths={"every 4 s": 4.0, "every 2 s": 2.0, "every 0.5 s": 0.5},
-    says=r"deadlocks? in the last .*shop\.orders", limits=(0.0, None),
+    kind="deadlocks", limits=(0.0, None),
 )  # fmt: skip
 def deadlocks(scene, every):
     """Transactions change two rows in different order again and again: the server ends one of them."""
@@ -74,8 +74,7 @@ def deadlocks(scene, every):
     yield
 
 
-@fault("XA transaction that nobody owns", says=rf"XA transaction .*{ORDERS}.* - end it by XA",
-       wrong=(r"\bKILL\b",))  # fmt: skip
+@fault("XA transaction that nobody owns", kind=ROW, evidence=("no_connection",), wrong=KILLS)
 def prepared_xa(scene, waiters):
     """A client has prepared a transaction and gone away; others wait for its row."""
     yield
@@ -88,7 +87,7 @@ def prepared_xa(scene, waiters):
     yield
 
 
-@fault("gap lock", says=f"{ORDERS}, idle for")
+@fault("gap lock", kind=ROW, evidence=IDLE)
 def gap_lock(scene, waiters):
     """A locking read of a range without rows keeps others from inserting there."""
     yield
@@ -100,7 +99,7 @@ def gap_lock(scene, waiters):
     yield
 
 
-@fault("foreign key", says=r"on shop\.customer, idle for")
+@fault("foreign key", kind=ROW, evidence=IDLE)
 def foreign_key(scene, waiters):
     """An INSERT into a child table that is not committed keeps others from changing its parent row."""
     _parent_and_child(scene)
@@ -126,7 +125,7 @@ def _visits(scene, waiters, number):
     yield
 
 
-@fault("row that three share", says=r"on shop\.customer, all idle")
+@fault("row that three share", kind=ROW, evidence=("several",))
 def shared_row(scene, waiters):
     """Three transactions have inserted into a child table: each of them has the parent row, too."""
     _parent_and_child(scene)
@@ -135,7 +134,7 @@ def shared_row(scene, waiters):
 
 
 @fault("transaction open for long", strengths={"read": 0, "1 row changed": 1, "90 rows changed": 90},
-       says=r"has a transaction open for", limits=(10.0, None))  # fmt: skip
+       kind="long_transaction", limits=(10.0, None))  # fmt: skip
 def long_transaction(scene, rows):
     """A transaction is left open that nobody waits for, longer than its limit."""
     scene.options = ["--transaction-warning", "10"]

@@ -4,15 +4,14 @@ The fault begins with the first connection that waits ("evident"). Nobody can kn
 passed, and for causes the second run after that counts. A state is right too late, and false too early.
 """
 
-import re
 from statistics import fmean
 
 from case import ALARMS, CRITICAL_STATE, WARNING_STATE
-from locks_told import told
+from locks_told import CERTAIN, LIKELY, told
 from scoring import ENOUGH, POLLS, Score, Wrong, fault_is_right
 
 NEAR = 2.0  # seconds: servers count whole ones, and a run takes a while
-RIGHT, OTHER, NOBODY, NOTHING = "right", "another head or cause", "not known", "none"  # what a line names
+RIGHT, OTHER, NOBODY, NOTHING = "right", "another head or cause", "not known", "none"  # what a run names
 
 
 def score(trial, expected, who, *, is_fault, every):
@@ -22,16 +21,17 @@ def score(trial, expected, who, *, is_fault, every):
     since = trial.events.get("evident", begin)
     warning, _ = expected.limits
     during = [run for run in runs if is_fault and since + warning <= run.begun < end]
-    named = [(_name(run, trial, expected), run) for run in during[1:]]
-    right = [run for name, run in named if name == RIGHT]
+    named = [(_name(run, trial, expected), told(run.output).certainty) for run in during[1:]]
+    right = [certainty for name, certainty in named if name == RIGHT]
     share = len(right) / len(named) if named else None
     causes = {}
-    for name, _ in named:
-        causes[name] = causes.get(name, 0) + 1
+    for name, certainty in named:
+        key = f"{name} ({certainty})" if name in (RIGHT, OTHER) else name
+        causes[key] = causes.get(key, 0) + 1
     return Score(
         in_time=_in_time(runs, during, since, expected.limits, begin) if is_fault else None,
         right=None if share is None else share >= ENOUGH,
-        unhedged=None if not right else sum(not told(run.text).hedged for run in right) > len(right) / 2,
+        unhedged=None if not right else right.count(CERTAIN) > len(right) / 2,
         share=share, causes=causes, errors=(), unknown=(0, 0), etas=(),
         wrong=tuple(_wrong(trial, expected, runs, begin, end)) if is_fault else (),
         false=tuple(_false(trial, expected, runs, since, every=every, is_fault=is_fault)),
@@ -39,14 +39,15 @@ def score(trial, expected, who, *, is_fault, every):
 
 
 def _name(run, trial, expected):
-    """Whether a run that alarms names the right head and what it does."""
+    """Whether a run that alarms has the right cause: its kind, who blocks, and the rule."""
     if run.status not in ALARMS:
         return NOTHING
-    heads = told(run.text).heads
-    if trial.heads and not heads:
+    found = told(run.output)
+    if trial.heads and not found.heads:
         return NOBODY
-    is_right = heads == frozenset(trial.heads) and re.search(expected.says, run.text)
-    return RIGHT if is_right else OTHER
+    is_head = found.heads <= {*trial.heads} and bool(found.heads) == bool(trial.heads)
+    is_rule = not expected.evidence or found.evidence in expected.evidence
+    return RIGHT if is_head and is_rule and found.kind == expected.kind else OTHER
 
 
 def _in_time(runs, during, since, limits, begin):
@@ -61,16 +62,18 @@ def _in_time(runs, during, since, limits, begin):
 
 
 def _wrong(trial, expected, runs, begin, end):
-    """The lines that are wrong and leave no doubt: another head, a KILL that does not help."""
+    """The runs that are wrong and certain, of head or kind; and those with a next step that is wrong."""
     for run in (run for run in runs if begin <= run.begun < end and run.status in ALARMS):
-        said, reasons = told(run.text), []
-        if not said.hedged and trial.heads and said.heads - set(trial.heads):
-            reasons.append(f"head: {min(said.heads - set(trial.heads))}")
-        if not said.hedged and said.ends - {*trial.heads, *trial.may_end}:
-            reasons.append(f"ends: {min(said.ends - {*trial.heads, *trial.may_end})}")
-        reasons += [f"says {words}" for words in expected.wrong if re.search(words, run.text)]
+        found, reasons = told(run.output), []
+        others = found.heads - {*trial.heads, *trial.may_end}
+        if found.certainty == CERTAIN and trial.heads and others:
+            reasons.append(f"head: {min(others)}")
+        elif found.certainty == CERTAIN and found.heads and found.kind != expected.kind:
+            reasons.append(f"kind: {found.kind}")
+        if found.evidence in expected.wrong:
+            reasons.append(f"rule: {found.evidence}")
         if reasons:
-            yield Wrong("; ".join(reasons), round(run.begun - begin, 1), run.line)
+            yield Wrong("; ".join(reasons), round(run.begun - begin, 1), found.summary)
 
 
 def _false(trial, expected, runs, since, *, every, is_fault):
@@ -84,7 +87,7 @@ def _false(trial, expected, runs, since, *, every, is_fault):
         else:
             most = max(expected.allowed, default=0) if run.begun >= begin and not is_fault else 0
         if run.status in ALARMS and run.status > most:
-            yield Wrong("false alarm", round(run.begun - begin, 1), run.line)
+            yield Wrong("false alarm", round(run.begun - begin, 1), told(run.output).summary)
 
 
 # what it came to
@@ -119,4 +122,11 @@ def measured(cases, trials):
     plain = [row["unhedged"] for row in rows if row["right"]]
     timely = [row["in_time"] for row in rows if row["in_time"] is not None]
     wrong, false = (sum(len(row[kind]) for row in trials) if trials else None for kind in ("wrong", "false"))
-    return *(fmean(values) if values else None for values in (known, plain, timely)), wrong, false
+    shares = (fmean(values) if values else None for values in (known, plain, timely))
+    return *shares, wrong, false, _likely(rows)
+
+
+def _likely(rows):
+    """How many of the causes that are called likely are right; None: there are none."""
+    counts = [sum(row["causes"].get(f"{name} ({LIKELY})", 0) for row in rows) for name in (RIGHT, OTHER)]
+    return counts[0] / sum(counts) if sum(counts) else None

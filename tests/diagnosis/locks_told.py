@@ -1,39 +1,35 @@
-"""Whom a line of check_innodb_locks names as the head, whom it proposes to end, and how certain it is."""
+"""What check_innodb_locks found in one run, as its JSON has it: of the first problem the cause."""
 
-import re
+import json
 from typing import NamedTuple
 
-from causes import HEDGES
-
-_BLOCKS = re.compile(
-    r"(?:connection|applier) (\d+)(?: \S+@\S+)?(?: \([^)]*\))?"
-    r" (?:probably )?(?:blocks|has a transaction open)"
-)
-_BLOCK = re.compile(r"connections (\d+(?:(?:, | and )\d+)*) (?:probably )?block\b")
-_DETACHED = re.compile(r"(XA transaction|transaction that no connection has)\b.{0,60}\b(blocks|open for)")
-_CIRCLE = re.compile(r"connections ([\d, and]+) wait for each other")
-_KILL = re.compile(r"\bKILL (\d+(?:(?:, | and )\d+)*)")
+_STATES = ("OK", "UNKNOWN", "WARNING", "CRITICAL")
+CERTAIN, LIKELY = "certain", "likely"
 
 
 class Told(NamedTuple):
-    """What a line says; heads: none where it says that nobody knows them, 0: one without a connection."""
+    """A cause; ``heads``: none where nobody knows who blocks, 0 is a transaction without a connection."""
 
+    kind: str
     heads: frozenset
-    ends: frozenset  # connections to KILL
-    hedged: bool
+    certainty: str
+    evidence: str  # the rule that has decided
+    summary: str  # the status line
 
 
-def told(text):
-    """What the text of a line says, without perfdata."""
-    if match := _CIRCLE.search(text) or _BLOCK.search(text):
-        heads = _numbers(match[1])
-    elif _DETACHED.search(text):
-        heads = frozenset({0})
-    else:
-        heads = frozenset(map(int, _BLOCKS.findall(text)[:1]))
-    ends = _numbers(" ".join(_KILL.findall(text)))
-    return Told(heads, ends, bool(HEDGES.search(text)))
+NOTHING = Told("", frozenset(), "", "", "")
 
 
-def _numbers(text):
-    return frozenset(map(int, re.findall(r"\d+", text)))
+def told(output):
+    """What a run found, of which ``output`` is the JSON; it may have ended before it wrote any."""
+    try:
+        found = json.loads(output)
+    except ValueError:
+        return NOTHING._replace(summary=output.partition("\n")[0])
+    roots = [one for one in found["findings"] if "explained_by" not in one]
+    worst = max(roots, key=lambda one: _STATES.index(one["state"]))  # of equals the first
+    if not (cause := worst.get("cause")):
+        return NOTHING._replace(summary=found["summary"])
+    subject = cause["subject"]
+    heads = frozenset({int(subject["id"] or 0)} if subject["thing"] == "connection" else ())
+    return Told(cause["kind"], heads, cause["certainty"], cause["evidence"] or "", found["summary"])

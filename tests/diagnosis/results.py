@@ -113,14 +113,16 @@ def bars(cases, trials):
     return found
 
 
-def shared_bars(right, plain, timely, wrong, false):
-    """The bars that every part has."""
+def shared_bars(right, plain, timely, wrong, false, likely=None):
+    """The bars that every part has; ``likely``: how many of the causes that are called so are right."""
+    calibrated = [] if likely is None else [_at_least("of the likely causes, right", likely, 0.8)]
     return [
         _at_least("faults with the right first cause at all strengths", right, 0.95),
         _at_least("of the right ones, without a hedge", plain, 0.7),
         _at_least("faults in the right state within two runs", timely, 0.95),
         _at_most("lines that are wrong and certain", wrong, 0, ""),
         _at_most("false alarms", false, 0, ""),
+        *calibrated,
     ]
 
 

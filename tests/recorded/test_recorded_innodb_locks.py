@@ -4,12 +4,14 @@
 """
 
 import os
+import re
 from pathlib import Path
 
 import mysql_replay
 import pytest
 
 RECORDED = Path(__file__).parent / "innodb_locks"
+WHOLE = re.compile(r"INNODB_LOCKS (OK - |(WARNING|CRITICAL) - .+, .+ - .+)")  # WHAT, CAUSE - NEXT STEP
 NAMES = sorted(path.stem for path in RECORDED.glob("*.json"))
 
 
@@ -21,7 +23,9 @@ def test_recorded_locks_are_told_as_expected(name, monkeypatch, tmp_path, note):
         expected.parent.mkdir(exist_ok=True)
         expected.write_text(text)
     assert text == expected.read_text()
-    assert all(len(line.partition(" | ")[0]) <= 160 for line in text.splitlines() if " | " in line)
+    lines = [line.partition(" | ")[0] for line in text.splitlines() if " | " in line]
+    assert all(len(line) <= 160 for line in lines)
+    assert all(WHOLE.match(line) for line in lines)
 
 
 def test_every_expected_output_has_its_recording():

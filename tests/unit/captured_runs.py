@@ -25,13 +25,20 @@ class Runs:
         self._server.later(int(self._now + seconds) - int(self._now))
         self._now += seconds
 
-    def __call__(self, server, *options, after=60, state=True, **counted):
+    def __call__(self, server, *options, **more):
         """Run so many seconds after the last time, in which the server has counted; its status and text."""
+        return self._run("run", server, *options, **more)
+
+    def report(self, server, *options, **more):
+        """The same, as a Report."""
+        return self._run("report", server, *options, **more)
+
+    def _run(self, how, server, *options, after=60, state=True, **counted):
         self._server = server
         self.sleep(after)
         server.later(0, **counted)
         home = ["--state-dir", str(self._home / "state")] if state else []
-        return self._plugin["check"].run(self._plugin["findings"], [*options, *home])
+        return getattr(self._plugin["check"], how)(self._plugin["findings"], [*options, *home])
 
 
 def numbers(text):

@@ -1,10 +1,37 @@
 """A server on which one connection blocks others, as check_innodb_locks is answered by it."""
 
+from typing import NamedTuple
+
 from captured_mysql import CapturedMysql
+from stallwatch.causes import Certainty, Kind
 
 HEAD, WAITER = 22, 23
 USER_LOCK = "USER LEVEL LOCK"
 MDL = "Waiting for table metadata lock"
+
+
+class Judged(NamedTuple):
+    """What a run comes to first, or what it finds of one quantity."""
+
+    state: str
+    kind: Kind | None  # None: all is well
+    subject: str  # the connections, "22 23"
+    certainty: Certainty | None
+    evidence: str
+    step: str  # with the connections: "KILL 22"
+    value: float | None
+
+
+def judged(report, name=None):
+    """What a report says first, or of this quantity."""
+    first = next(one for one in report.verdicts if one.name == name) if name else report.ranked[0]
+    cause = first.cause if first.is_wrong else None
+    if not cause:
+        return Judged(first.state.name, None, "", None, "", "", first.value)
+    subject, step = cause.subject, cause.parameters["step"]
+    ids = " ".join(filter(None, (subject.id, *(other for _, other in subject.within))))
+    what = " ".join((step.step.name, *(str(one) for one in step.connections if one)))
+    return Judged(first.state.name, cause.kind, ids, cause.certainty, cause.evidence, what, first.value)
 
 
 class Locked(CapturedMysql):

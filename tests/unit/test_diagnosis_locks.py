@@ -1,5 +1,6 @@
-"""How lines of check_innodb_locks are judged that were printed while a fault was there."""
+"""How runs of check_innodb_locks are judged that were made while a fault was there."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -7,9 +8,16 @@ import pytest
 OK, WARNING, CRITICAL = range(3)
 STATES = ("OK", "WARNING", "CRITICAL")
 CHECK = "check_innodb_locks"
-IDLE = (
-    "connection 22 report@app1 blocks 2 others for 12 s (limit 5 s) on shop.orders, idle for 4 min - KILL 22"
-)
+
+
+def found(kind="row_lock", head="22", certainty="certain", evidence="idle_client", thing="connection"):
+    """A finding's cause, as the JSON has it."""
+    return {
+        "kind": kind, "subject": {"thing": thing, "id": head}, "certainty": certainty, "evidence": evidence
+    }  # fmt: skip
+
+
+IDLE, WELL = found(), None
 
 
 @pytest.fixture(scope="module")
@@ -18,27 +26,31 @@ def bench(diagnosis_modules):
     return SimpleNamespace(**{name: diagnosis_modules(name) for name in names})
 
 
+def printed(state, cause, *others):
+    """What a run printed: a finding of this state with its cause, then others."""
+    first = {"state": STATES[state], **({"cause": cause} if cause else {})}
+    return json.dumps({"summary": f"it is {STATES[state]}", "findings": [first, *others]}) + "\n"
+
+
 def score(bench, *runs, is_fault=True, heads=(22,), may_end=(), **expected):
-    """Judge runs (at, state, words) of a trial whose fault lasts from 15 to 50 s."""
+    """Judge runs (at, state, cause) of a trial whose fault lasts from 15 to 50 s."""
     kept = tuple(
-        bench.record.Run(CHECK, at, at + 0.2, state, f"INNODB_LOCKS {STATES[state]} - {words} | waiting=3\n")
-        for at, state, words in runs
+        bench.record.Run(CHECK, at, at + 0.2, state, printed(state, cause)) for at, state, cause in runs
     )
     events = {"injected": 15.0, "taken back": 50.0}
     tried = bench.record.Trial(
         "idle head", "mysql", "5 waiters", kept, events=events, heads=heads, may_end=may_end
     )
-    expected = bench.locks_case.Expected(**{"says": "idle for"} | expected)
+    expected = bench.locks_case.Expected(**{"kind": "row_lock"} | expected)
     return bench.locks_scoring.score(tried, expected, CHECK, is_fault=is_fault, every=5.0)
 
 
-WELL = "no connection waits for a lock, 0 open transactions"
 TOLD = ((17, OK, WELL), (22, WARNING, IDLE), (27, WARNING, IDLE), (32, WARNING, IDLE), (37, CRITICAL, IDLE))
 
 
 def test_a_fault_that_is_told_right(bench):
     scored = score(bench, (5, OK, WELL), *TOLD)
-    assert scored[:5] == (True, True, True, 1.0, {"right": 3})
+    assert scored[:5] == (True, True, True, 1.0, {"right (certain)": 3})
     assert scored.wrong == scored.false == ()
 
 
@@ -52,18 +64,48 @@ def test_a_state_that_is_not_true_yet_is_a_false_alarm(bench):
     assert [one.at for one in score(bench, (16, WARNING, IDLE), (27, CRITICAL, IDLE)).false] == [1, 12]
 
 
-def test_another_head_is_wrong_and_certain_and_a_doubt_is_not(bench):
-    other = IDLE.replace("22", "23")
-    scored = score(bench, (22, WARNING, IDLE), (27, WARNING, other), (32, WARNING, other))
-    assert (scored.right, [one.why for one in scored.wrong]) == (False, ["head: 23; ends: 23"] * 2)
-    doubt = other.replace("blocks", "probably blocks")
-    assert score(bench, (22, WARNING, IDLE), (27, WARNING, doubt), (32, WARNING, doubt)).wrong == ()
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (found(head="23"), "head: 23"),
+        (found("metadata_lock"), "kind: metadata_lock"),
+        (found(head=None), "head: 0"),
+        (found(evidence="applier"), "rule: applier"),
+        (found(evidence="applier", certainty="likely"), "rule: applier"),
+        (found(head="23", certainty="likely"), ""),
+        (found("metadata_lock", certainty="possible"), ""),
+    ],
+)
+def test_what_is_wrong_and_certain_and_what_is_only_in_doubt(bench, other, why):
+    scored = score(bench, (22, WARNING, IDLE), (27, WARNING, other), evidence=IDLES, wrong=("applier",))
+    assert (scored.right, [one.why for one in scored.wrong]) == (False, [why] if why else [])
+
+
+IDLES = ("idle_client",)
+
+
+@pytest.mark.parametrize(
+    ("cause", "heads", "names"),
+    [
+        (IDLE, (22,), "right (certain)"),
+        (IDLE, (22, 23), "right (certain)"),  # the first of several
+        (found(certainty="likely"), (22,), "right (likely)"),
+        (found(evidence="working_client"), (22,), "another head or cause (certain)"),
+        (found("slow_disk"), (22,), "another head or cause (certain)"),
+        (found("unknown", None, "possible", None, "server"), (22,), "not known"),
+        (found(head=None), (0,), "right (certain)"),
+        (found(thing="server", head=None), (), "right (certain)"),
+    ],
+)
+def test_what_a_run_names(bench, cause, heads, names):
+    scored = score(bench, (22, WARNING, IDLE), (27, WARNING, cause), heads=heads, evidence=IDLES)
+    assert scored.causes == {names: 1}
 
 
 def test_what_else_may_be_ended_is_not_wrong(bench):
-    both = IDLE.replace("KILL 22", "KILL 24")
-    assert score(bench, (27, WARNING, both), may_end=(24,)).wrong == ()
-    assert [one.why for one in score(bench, (27, WARNING, both)).wrong] == ["ends: 24"]
+    other = found(head="24")
+    assert score(bench, (27, WARNING, other), may_end=(24,)).wrong == ()
+    assert [one.why for one in score(bench, (27, WARNING, other)).wrong] == ["head: 24"]
 
 
 def test_alarms_of_healthy_things_are_false(bench):
@@ -71,27 +113,33 @@ def test_alarms_of_healthy_things_are_false(bench):
     assert [one.at for one in score(bench, *runs, is_fault=False).false] == [12]
 
 
+def test_the_first_problem_counts_and_no_consequence(bench):
+    timeouts = {"state": "CRITICAL", "cause": found("lock_timeouts"), "explained_by": 0}
+    other = {"state": "WARNING", "cause": found(head="30")}
+    told = bench.locks_told.told(printed(CRITICAL, IDLE, timeouts, other))
+    assert told == ("row_lock", frozenset({22}), "certain", "idle_client", "it is CRITICAL")
+    assert bench.locks_told.told("(it did not end within 20 s)\n").heads == frozenset()
+
+
 @pytest.mark.parametrize(
-    ("text", "heads", "ends", "hedged"),
+    ("causes", "share"),
     [
-        (IDLE, {22}, {22}, False),
-        ("applier 9 blocks 1 other for 5 s - wait: check_replication_lag shows it", {9}, set(), False),
-        ("an XA transaction without a connection blocks 2 others - end it by XA", {0}, set(), False),
-        ("connections 22 and 23 wait for each other for 9 s - KILL one of 22 and 23", {22, 23}, set(), False),
-        ("connections 5, 6 and 7 block 1 other, all idle - KILL 5, 6 and 7", {5, 6, 7}, {5, 6, 7}, False),
-        ("connection 7 app@db probably blocks 1 other, idle - check it, then KILL 7", {7}, {7}, True),
-        ("5 connections wait for up to 9 s, who blocks is not known - see below", set(), set(), False),
+        ({"right (likely)": 4, "another head or cause (likely)": 1, "right (certain)": 5}, 0.8),
+        ({"right (certain)": 5, "not known": 1}, None),
     ],
-)  # fmt: skip
-def test_what_a_line_says(bench, text, heads, ends, hedged):
-    assert bench.locks_told.told(f"INNODB_LOCKS WARNING - {text}") == (heads, ends, hedged)
+)
+def test_how_many_of_the_likely_ones_are_right_is_measured(bench, causes, share):
+    row = {"case": "x", "server": "mysql", "strength": "a", "right": True, "unhedged": True, "in_time": True,
+           "wrong": [], "false": [], "causes": causes}  # fmt: skip
+    cases = {"x": {"fault": True, "servers": ["mysql"], "strengths": ["a"]}}
+    assert bench.locks_scoring.measured(cases, [row])[-1] == share
 
 
 def test_every_case_says_what_is_true(bench):
     for name, case in bench.parts.cases("locks").items():
         assert case.about, name
         assert len(case.strengths) == 3 or not case.is_fault, name
-        assert case.expected.says or not case.is_fault, name
+        assert case.expected.kind or not case.is_fault, name
 
 
 def test_there_is_time_for_all(bench):

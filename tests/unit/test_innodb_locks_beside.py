@@ -1,11 +1,18 @@
 """What check_innodb_locks says beside its heads: deadlocks, open transactions, and what it left out."""
 
+from itertools import product
+
 import pytest
 from captured_runs import Runs, numbers
-from locked_server import HEAD, MDL, USER_LOCK, WAITER, Locked, mdl, row, trx
+from locked_server import HEAD, MDL, USER_LOCK, WAITER, Locked, judged, mdl, row, trx
+from stallwatch.causes import Certainty, Kind
+from stallwatch.line import forms
 from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.locks import deadlocks, metadata, rows
+from stallwatch.render import text as as_text
 
+CERTAIN, LIKELY, POSSIBLE = Certainty
+ROW, TABLE, LONG = Kind.ROW_LOCK, Kind.METADATA_LOCK, Kind.LONG_TRANSACTION
 LIMIT = ("--deadlocks-warning", "0")
 # As MySQL 9.7.2 and MariaDB 10.11.19 wrote them, without the records.
 MYSQL = """
@@ -199,34 +206,30 @@ def test_what_the_history_list_grows_by_is_told_from_the_second_run_on(look, the
 def test_a_prepared_transaction_that_nobody_owns_is_ended_by_xa(look):
     server = old(process=0)
     server.listed = []
-    text = look(server)[1]
-    assert "WARNING - an XA transaction without a connection is open for 31 min 40 s (limit 30 min)" in text
-    assert " - end it by XA where it began | " in text
-    assert "KILL" not in text
+    found = judged(look.report(server))
+    assert found == ("WARNING", LONG, "", CERTAIN, "no_connection", "END_BY_XA", 1900)
+    assert "KILL" not in look(server)[1]
 
 
 def test_what_is_rolled_back_after_a_crash_is_no_xa_transaction(look):
     server = old(process=0, trx_state="ROLLING BACK")
     server.listed = []
-    text = look(server)[1]
-    assert "a transaction from before the last start of the server is open for" in text
-    assert " - wait for the rollback: KILL does not help" in text
-    assert "XA" not in text
+    assert judged(look.report(server))[1:6] == (LONG, "", CERTAIN, "rolls_back", "WAIT_FOR_ROLLBACK")
+    assert "XA" not in look(server)[1]
 
 
-@pytest.mark.parametrize(("version", "pending", "says"), [
-    ("waiting for handler commit", "1", "waiting for the disk"),
-    ("Commit", "0", "probably waiting for the disk"),
+@pytest.mark.parametrize(("state", "pending", "certainty", "why"), [
+    ("waiting for handler commit", "1", CERTAIN, "waiting for the disk (COMMIT)"),
+    ("Commit", "0", LIKELY, "probably waiting for the disk (COMMIT)"),
 ])  # fmt: skip
-def test_a_head_that_commits_for_seconds_waits_for_the_disk(look, version, pending, says):
+def test_a_head_that_commits_for_seconds_waits_for_the_disk(look, state, pending, certainty, why):
     server = Locked()
     server.idle_head()
-    server.listed[0] = row(HEAD, "app", "Query", 12, version, "COMMIT")
+    server.listed[0] = row(HEAD, "app", "Query", 12, state, "COMMIT")
     server.status["Innodb_os_log_pending_writes"] = pending
-    text = look(server)[1]
-    assert f"on shop.orders, {says} - see what keeps the disk busy | " in text
-    assert f"  cause: {says} (COMMIT)\n  next step: see what keeps the disk busy (check_host)\n" in text
-    assert "KILL" not in text
+    report = look.report(server)
+    assert judged(report)[1:4] == (Kind.SLOW_DISK, "22", certainty)
+    assert (judged(report).step, report.ranked[0].why) == ("SEE_DISK 22", why)
 
 
 def test_a_commit_that_waits_for_a_replica_or_began_just_now_does_not(look):
@@ -234,7 +237,7 @@ def test_a_commit_that_waits_for_a_replica_or_began_just_now_does_not(look):
         server = Locked()
         server.idle_head()
         server.listed[0] = row(HEAD, "app", "Query", seconds, state, "COMMIT")
-        assert "disk" not in look(server)[1]
+        assert judged(look.report(server)).kind is ROW
 
 
 def test_of_a_circle_no_thread_of_the_server_is_ended(look):
@@ -249,7 +252,7 @@ def test_of_a_circle_no_thread_of_the_server_is_ended(look):
     ]
     server.transactions = [trx(HEAD, 41, waits=40), trx(WAITER, 46, modified=1)]
     server.pairs = [{"waiting": f"t{HEAD}", "holding": f"t{WAITER}"}]
-    assert " - KILL 23 | " in look(server)[1]
+    assert judged(look.report(server)).step == "KILL_ONE_OF 23"
 
 
 def test_a_definition_of_the_applier_is_not_proposed_to_be_killed(look):
@@ -324,15 +327,12 @@ def test_heads_that_the_same_connections_wait_for_are_one_problem(look):
     server.transactions = [trx(number, 601) for number in readers]
     server.locks = [mdl("TABLE", "shop", "orders", "SHARED_READ", "GRANTED", number) for number in readers]
     server.locks.append(mdl("TABLE", "shop", "orders", "EXCLUSIVE", "PENDING", WAITER))
-    text = look(server)[1]
-    assert "connections 20, 21 and 22 block 1 other for up to " in text
-    assert " on shop.orders, all idle - KILL 20, 21 and 22 | " in text
-    assert "they wait for connection 21 report@app1, idle for 10 min" in text
-    assert "more problem" not in text
+    report = look.report(server)
+    assert judged(report)[1:6] == (TABLE, "20 21 22", CERTAIN, "several", "KILL 20 21 22")
+    assert sum(one.is_wrong for one in report.verdicts) == 1
+    assert "they wait for connection 21 report@app1, idle for 10 min" in report.ranked[0].more
     server.listed[1] = row(21, "system user", "Query", 600, "Applying batch of row changes")
-    text = look(server)[1]
-    assert "2 of them idle - wait for 21 | " in text
-    assert "next step: wait for 21: check_replication_lag shows what holds up the applier\n" in text
+    assert judged(look.report(server))[4:6] == ("one_is_not_killed", "WAIT_FOR_APPLIER 21")
 
 
 def shared(*readers):
@@ -350,31 +350,23 @@ def shared(*readers):
 
 def test_of_several_heads_none_is_certain_unless_all_are(look):
     """One is named, and two others are possible: one of them is a bystander."""
-    text = look(shared(20, 21, 22))[1]
-    assert "connections 20, 21 and 22 probably block 1 other" in text
-    assert " - check them, then KILL 20, 21 and 22 | " in text
-    assert "no table of the server names the holder: perhaps not connection 21 or 22" in text
-    text = look(shared(20, 21), state=False)[1]
-    assert "connections 20 and 21 block 1 other" in text
-    assert " - KILL 20 and 21 | " in text
+    found = judged(look.report(shared(20, 21, 22)))
+    assert found[1:6] == (ROW, "20 21 22", LIKELY, "several", "CHECK_FIRST 20 21 22")
+    assert "perhaps not connection 21 or 22" in look(shared(20, 21, 22))[1]
+    found = judged(look.report(shared(20, 21), state=False))
+    assert found[1:6] == (ROW, "20 21", CERTAIN, "several", "KILL 20 21")
 
 
-@pytest.mark.parametrize(("changes", "says"), [
-    ({"modified": 2_000_000}, "let 21 commit: KILL first rolls 2,000,000 rows back, locked as long\n"),
-    ({"trx_state": "ROLLING BACK"}, " - wait for the rollback of 21: KILL does not help | "),
+@pytest.mark.parametrize(("changes", "subject", "step"), [
+    ({"modified": 2_000_000}, "20 21", "LET_GO 21"),
+    ({"trx_state": "ROLLING BACK"}, "20 21", "WAIT_FOR_ROLLBACK 21"),
+    ({"process": 0, "trx_state": "ROLLING BACK"}, "20", "WAIT_FOR_ROLLBACK"),
 ])  # fmt: skip
-def test_of_several_heads_the_one_that_is_not_just_killed_comes_first(look, changes, says):
+def test_of_several_heads_the_one_that_is_not_just_killed_comes_first(look, changes, subject, step):
     server = shared(20, 21)
     server.transactions[0] |= changes
-    found = look(server)[1]
-    assert says in found.replace("2 million", "2,000,000"), found
-
-
-def test_of_several_heads_the_rollback_of_one_is_waited_for(look):
-    server = shared(20, 21)
-    server.transactions[0] |= {"process": 0, "trx_state": "ROLLING BACK"}
-    text = look(server)[1]
-    assert " - wait for the rollback of the transaction without a connection | " in text
+    found = judged(look.report(server))
+    assert found[2:6] == (subject, CERTAIN, "one_is_not_killed", step)
 
 
 def test_all_of_many_heads_are_named_below(look):
@@ -395,23 +387,21 @@ def backing_up(server):
 def test_of_several_backups_one_is_let_end_first(look):
     server = Locked()
     backing_up(server)
-    text = look(server)[1]
-    assert "connections 20 and 21 block 1 other" in text
-    assert " - let that backup end, or KILL 20 | " in text
-    assert "KILL 20 and 21" not in text
+    found = judged(look.report(server))
+    assert found[1:6] == (Kind.BACKUP_LOCK, "20 21", CERTAIN, "one_is_not_killed", "LET_BACKUP_END 20")
 
 
-@pytest.mark.parametrize(("changes", "says"), [
-    ({"process": 0}, " - end the XA transaction by XA where it began | "),
-    ({"modified": 2_000_000}, " - check 21, then let 21 commit | "),
+@pytest.mark.parametrize(("changes", "step"), [
+    ({"process": 0}, "END_BY_XA"),
+    ({"modified": 2_000_000}, "LET_GO 21"),
 ])  # fmt: skip
-def test_of_suspects_with_another_whose_holding_is_proven_each_has_its_own_step(look, changes, says):
+def test_of_suspects_with_another_whose_holding_is_proven_each_has_its_own_step(look, changes, step):
     """One transaction is named, and two more of MariaDB without an id may have the row, too."""
     server = shared(20, 21, 22)
     server.listed[0] = row(20, "app", "Sleep", 600)
     server.transactions[0] |= changes
-    text = look(server)[1]
-    assert says in text, text
+    found = judged(look.report(server))
+    assert (found.certainty, found.step) == (LIKELY, step)
 
 
 def test_a_head_in_front_of_a_definition_with_many_changes_is_not_just_killed(look):
@@ -427,18 +417,16 @@ def test_a_head_in_front_of_a_definition_with_many_changes_is_not_just_killed(lo
         mdl("TABLE", "shop", "orders", "SHARED_READ", "PENDING", WAITER + 1),
     ]
     server.transactions = [trx(HEAD, 601)]
-    assert ", idle - KILL 22 | " in look(server)[1]
+    assert judged(look.report(server)).step == "KILL 22"
     server.transactions = [trx(HEAD, 601, modified=2_000_000)]
-    text = look(server)[1]
-    assert " - let 22 commit | " in text
-    assert "next step: let 22 commit: KILL first rolls 2 million rows back" in text
+    assert judged(look.report(server)).step == "LET_GO 22"
 
 
 def test_a_head_that_the_process_list_does_not_show_is_looked_at_first(look):
     server = Locked()
     server.idle_head()
     server.listed = server.listed[1:]
-    assert " - check it, then KILL 22 | " in look(server)[1]
+    assert judged(look.report(server))[3:6] == (CERTAIN, "not_proven", "CHECK_FIRST 22")
 
 
 def read_lock(*, plugin=False):
@@ -454,11 +442,11 @@ def read_lock(*, plugin=False):
 
 
 def test_a_read_lock_of_mariadb_is_named_for_what_it_is_or_may_be(look):
+    assert judged(look.report(read_lock()))[1:4] == (Kind.GLOBAL_READ_LOCK, "22", LIKELY)
     text = look(read_lock())[1]
-    assert "probably blocks 1 other for up to" in text or "probably blocks 1 other for 20 s" in text
-    assert " by the global lock, idle" in text
     assert "what others wait for: global lock (of FLUSH TABLES WITH READ LOCK or a backup)\n" in text
-    assert " by the global read lock, idle" in look(read_lock(plugin=True), state=False)[1]
+    found = judged(look.report(read_lock(plugin=True), state=False))
+    assert found[1:4] == (Kind.GLOBAL_READ_LOCK, "22", CERTAIN)
 
 
 def test_nobody_is_told_to_install_what_waits_for_the_read_lock_itself(look):
@@ -467,19 +455,37 @@ def test_nobody_is_told_to_install_what_waits_for_the_read_lock_itself(look):
     assert "INSTALL SONAME" not in text
     server = read_lock()
     server.listed += [row(number, "app", "Sleep", 25) for number in (30, 31)]
-    text = look(server, state=False)[1]
-    assert "who blocks is not known - see SHOW FULL PROCESSLIST for what is older" in text
-    assert "INSTALL SONAME" not in text
+    assert judged(look.report(server, state=False))[1:6] == UNKNOWN
+    assert "INSTALL SONAME" not in look(server, state=False)[1]
 
 
-def test_long_names_leave_a_text_message(look):
+LONG_NAME = "the_warehouse_of_all_" + "x" * 40
+
+
+@pytest.mark.parametrize("changes", [
+    {},
+    {"Command": "Query", "State": "updating", "Info": f"UPDATE {LONG_NAME}.{LONG_NAME} SET a = 1"},
+    {"Command": "Query", "State": "waiting for handler commit", "Info": "COMMIT"},
+    {"Command": "Query", "State": "s" * 64},
+    {"Command": "Killed"},
+    {"User": "system user", "Command": "Query"},
+])  # fmt: skip
+@pytest.mark.parametrize("changed", [{}, {"modified": 2_000_000}, {"modified": 20_000}, {"process": 0}])
+def test_a_text_message_has_what_cause_and_next_step_whatever_names_are_long(look, changes, changed):
     server = Locked()
-    server.idle_head(waits=90)
-    server.listed[0]["User"] = "reporting_for_the_warehouse"
-    line, *below = look(server)[1].splitlines()
-    assert len(line.partition(" | ")[0]) <= 160
-    assert line.partition(" | ")[0].endswith(" - KILL 22")
-    assert "  next step: KILL 22, or let it commit" in below
+    server.idle_head(waits=90, idle=90)
+    number = 1_234_567_890
+    account = {"Id": number, "User": LONG_NAME[:32], "Host": f"{LONG_NAME}.example.com:4711"}
+    server.listed[0] |= account | changes
+    server.transactions[0] |= {"process": number} | changed
+    report = look.report(server)
+    line, first = as_text.written(report).partition(" | ")[0], report.ranked[0]
+    assert len(line) <= 160, line
+    texts = product(forms(first.what), forms(first.why), forms(first.advice))
+    whole = {f"INNODB_LOCKS {first.state.name} - {what}, {why} - {advice}" for what, why, advice in texts}
+    assert line in whole
+    assert first.why
+    assert first.advice
 
 
 def test_no_other_transaction_is_said_in_plain_words(look):
@@ -494,15 +500,13 @@ def test_who_has_prepared_by_xa_is_not_killed_as_that_does_not_help(look):
     server = Locked()
     server.idle_head()
     server.digest = "XA PREPARE ?"
-    text = look(server)[1]
-    assert " - end 22 by XA COMMIT or XA ROLLBACK" in text
-    assert "next step: end 22 by XA COMMIT or XA ROLLBACK: KILL leaves it prepared\n" in text
-    assert "KILL 22" not in text
+    assert judged(look.report(server))[4:6] == ("prepared_by_xa", "END_OWN_BY_XA 22")
+    assert "KILL 22" not in look(server)[1]
 
 
 XA = {"formatID": 1, "gtrid_length": 2, "bqual_length": 0, "data": "x2"}  # of XA RECOVER
-HEDGED = " - check that XA RECOVER does not list it, then KILL 22 | "
-PLAIN = " - KILL 22, or let it commit | "
+CHECKED, PLAIN = ("may_be_prepared", "CHECK_XA 22"), ("idle_client", "KILL 22")
+UNKNOWN = (Kind.UNKNOWN, "", POSSIBLE, "", "FIND_OLDER")
 
 
 @pytest.fixture
@@ -514,27 +518,25 @@ def of_mariadb():
 
 
 def test_of_mariadb_it_is_not_known_who_has_prepared(look, of_mariadb):
-    assert PLAIN in look(of_mariadb)[1]
+    assert judged(look.report(of_mariadb))[4:6] == PLAIN
     of_mariadb.prepared = [XA]
-    assert HEDGED in look(of_mariadb, state=False)[1]
+    assert judged(look.report(of_mariadb, state=False))[4:6] == CHECKED
     of_mariadb.transactions.append(trx(40, 300) | {"process": 0})  # it is of this one
-    assert PLAIN in look(of_mariadb, state=False)[1]
+    assert judged(look.report(of_mariadb, state=False))[4:6] == PLAIN
     of_mariadb.transactions[-1]["trx_state"] = "ROLLING BACK"  # which is never prepared
-    assert HEDGED in look(of_mariadb, state=False)[1]
+    assert judged(look.report(of_mariadb, state=False))[4:6] == CHECKED
 
 
 def test_where_many_rows_would_be_rolled_back_nobody_is_killed_prepared_or_not(look, of_mariadb):
     of_mariadb.transactions[0]["modified"] = 2_000_000
     of_mariadb.prepared = [XA]
-    assert " - let 22 commit | " in look(of_mariadb)[1]
+    assert judged(look.report(of_mariadb)).step == "LET_GO 22"
 
 
 def test_who_works_is_not_prepared(look, of_mariadb):
     of_mariadb.prepared = [XA]
     of_mariadb.listed[0] |= {"Command": "Query", "State": "updating", "Info": "UPDATE shop.orders SET b = 1"}
-    text = look(of_mariadb)[1]
-    assert "KILL 22" in text
-    assert "XA RECOVER" not in text
+    assert judged(look.report(of_mariadb))[4:6] == ("working_client", "KILL 22")
     assert "XA RECOVER" not in of_mariadb.asked
 
 
@@ -543,23 +545,21 @@ def test_one_of_several_that_may_be_prepared_is_looked_at_first(look, of_mariadb
     of_mariadb.listed.append(row(21, "report", "Sleep", 240))
     of_mariadb.transactions.append(trx(21, 241, modified=3))
     of_mariadb.pairs.append({**of_mariadb.pairs[0], "holding": "t21"})
-    text = look(of_mariadb)[1]
-    assert "check that XA RECOVER does not list" in text.partition(" | ")[0]
+    found = judged(look.report(of_mariadb))
+    assert (found.evidence, found.step.split()[0]) == ("one_is_not_killed", "CHECK_XA")
 
 
 def test_a_server_that_refuses_to_tell_what_is_prepared_is_asked_for_the_rest(look, of_mariadb):
     of_mariadb.denied = {"XA RECOVER": "XA_RECOVER_ADMIN"}
-    text = look(of_mariadb)[1]
-    assert "connection 22 report@app1 blocks 2 others for 12 s" in text
-    assert HEDGED in text
+    assert judged(look.report(of_mariadb)) == ("WARNING", ROW, "22", CERTAIN, *CHECKED, 12)
 
 
 def test_a_long_transaction_that_blocks_nobody_may_be_prepared_too(look, of_mariadb):
     del of_mariadb.listed[1:], of_mariadb.transactions[1:], of_mariadb.pairs[:]
     of_mariadb.transactions[0]["age"] = 7200
-    assert PLAIN in look(of_mariadb)[1]
+    assert judged(look.report(of_mariadb)) == ("WARNING", LONG, "22", CERTAIN, *PLAIN, 7200)
     of_mariadb.prepared = [XA]
-    assert HEDGED in look(of_mariadb, state=False)[1]
+    assert judged(look.report(of_mariadb, state=False)) == ("WARNING", LONG, "22", CERTAIN, *CHECKED, 7200)
 
 
 def test_what_is_prepared_is_not_asked_while_nobody_waits_nor_of_mysql(look, of_mariadb):
@@ -577,12 +577,9 @@ def test_nothing_names_who_has_the_lock_of_a_table_of_myisam(look):
         row(HEAD, "report", "Query", 30, "Sending data", "SELECT * FROM shop.orders"),
         row(WAITER, "app", "Query", 20, "Waiting for table level lock", "UPDATE shop.orders SET a = 1"),
     ]
-    text = look(server)[1]
-    assert (
-        "connection 22 report@app1 probably blocks 1 other for up to 20 s (limit 10 s) on shop.orders" in text
-    )
-    assert "metadata_lock_info" not in text
+    found = judged(look.report(server))
+    assert found == ("WARNING", Kind.TABLE_LOCK, "22", LIKELY, "not_proven", "CHECK_FIRST 22", 20)
+    assert "metadata_lock_info" not in look(server)[1]
     server.listed.append(row(30, "report", "Query", 40, "Sending data", "SELECT * FROM shop.orders"))
-    text = look(server, state=False)[1]
-    assert "who blocks is not known - see SHOW FULL PROCESSLIST for what is older" in text
-    assert "metadata_lock_info" not in text
+    assert judged(look.report(server, state=False))[1:6] == UNKNOWN
+    assert "metadata_lock_info" not in look(server, state=False)[1]

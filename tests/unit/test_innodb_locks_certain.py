@@ -2,9 +2,13 @@
 
 import pytest
 from captured_runs import Runs, numbers
-from locked_server import HEAD, MDL, WAITER, Locked, mdl, row, trx
+from locked_server import HEAD, MDL, WAITER, Locked, judged, mdl, row, trx
+from stallwatch.causes import Certainty, Kind
 from stallwatch.probes.innodb_locks import collect
 from stallwatch.sources.mysql import Flavour
+
+CERTAIN, LIKELY, POSSIBLE = Certainty
+ROW, TABLE = Kind.ROW_LOCK, Kind.METADATA_LOCK
 
 
 @pytest.fixture
@@ -13,21 +17,20 @@ def look(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("took", "status", "says"),
+    ("took", "state", "step"),
     [
-        (0.01, 2, "blocks 2 others for 1 min 40 s (limit 60 s) on shop.orders, idle for 1 min 41 s - KILL"),
-        (100.0, 1, "blocks 2 others for up to 1 min 40 s (limit 10 s) on shop.orders, idle for 1 s - look"),
-        (None, 1, "blocks 2 others for up to 1 min 40 s (limit 10 s) on shop.orders, idle - KILL"),
+        (0.01, "CRITICAL", "KILL 22"),
+        (100.0, "WARNING", "LOOK_AGAIN 22"),
+        (None, "WARNING", "KILL 22"),
     ],
 )
-def test_mysql_counts_idle_seconds_from_the_begin_of_the_last_statement(look, took, status, says):
+def test_mysql_counts_idle_seconds_from_the_begin_of_the_last_statement(look, took, state, step):
     """Measured on 5.7.22, 8.0.15 and 9.7.2. That statement may have waited for the same row itself."""
     server = Locked()
     server.idle_head(waits=100, idle=101)
     server.took = took
-    found = look(server)
-    assert found[0] == status
-    assert says in found[1]
+    found = judged(look.report(server))
+    assert (found.state, found.step, found.value) == (state, step, 100)
 
 
 def test_who_no_longer_sleeps_when_asked_for_the_last_statement_is_not_idle_for_a_known_time(look):
@@ -35,9 +38,7 @@ def test_who_no_longer_sleeps_when_asked_for_the_last_statement_is_not_idle_for_
     server = Locked()
     server.idle_head(waits=100, idle=101)
     server.went_on = (HEAD,)
-    status, text = look(server)
-    assert status == 1
-    assert "blocks 2 others for up to 1 min 40 s (limit 10 s) on shop.orders, idle - " in text
+    assert judged(look.report(server))[::6] == ("WARNING", 100)
 
 
 def test_mariadb_counts_them_from_its_end(look):
@@ -54,12 +55,9 @@ def test_who_did_something_just_now_may_be_the_head_since_just_now(look, command
     server.idle_head(waits=20, idle=0)
     server.listed[0] = row(HEAD, "app", command, 0, "", None if command == "Sleep" else "SELECT 1")
     server.transactions[0] = trx(HEAD, 26)
-    status, text = look(server)
-    assert status == 1
-    assert " for up to 20 s (limit 10 s) on shop.orders" in text
-    assert " - look again | " in text
-    assert "  next step: look again: if 22 is still at the head, KILL 22\n" in text
-    assert " - KILL 22, or let it " in look(server)[1]  # it does
+    found = judged(look.report(server))
+    assert found == ("WARNING", ROW, "22", CERTAIN, "turn_may_be_new", "LOOK_AGAIN 22", 20)
+    assert judged(look.report(server)).step == "KILL 22"  # it is still the head
 
 
 def restore(server, waits):
@@ -96,16 +94,13 @@ def test_a_prepared_xa_transaction_without_a_connection_holds_metadata_locks_too
         mdl("TABLE", "shop", "orders", "EXCLUSIVE", "PENDING", WAITER),
     ]
     server.transactions = [trx(0, 40)]
-    text = look(server)[1]
-    assert "an XA transaction without a connection blocks 1 other for up to 20 s (limit 10 s)" in text
-    assert "open for 40 s - end it by XA where it began | " in text
+    found = judged(look.report(server))
+    assert found == ("WARNING", TABLE, "", CERTAIN, "no_connection", "END_BY_XA", 20)
     server.transactions.append(trx(0, 3, started="2026-11-18 13:00:37") | {"trx_state": "ROLLING BACK"})
-    text = look(server, state=False)[1]
-    assert "one of several transactions without a connection blocks 1 other" in text
-    assert " - see which of them XA RECOVER lists | " in text
-    assert "before the last start" not in text
+    found = judged(look.report(server, state=False))
+    assert found[1:6] == (TABLE, "", CERTAIN, "one_of_several_without_connection", "FIND_BY_XA")
     server.transactions = []  # who had it has just logged out
-    assert "who blocks is not known" in look(server, state=False)[1]
+    assert judged(look.report(server, state=False)).kind is Kind.UNKNOWN
 
 
 @pytest.mark.parametrize("command", ["Sleep", "Query"])
@@ -119,9 +114,8 @@ def test_a_backup_is_ended_only_as_the_second_choice(look, command):
         mdl("BACKUP LOCK", None, None, "SHARED", "GRANTED", HEAD),
         mdl("BACKUP LOCK", None, None, "INTENTION_EXCLUSIVE", "PENDING", WAITER),
     ]
-    text = look(server)[1]
-    assert "connection 22 backup@app1 blocks 1 other for up to 20 s (limit 10 s) by the backup lock" in text
-    assert " - let that backup end, or KILL 22 | " in text
+    found = judged(look.report(server))
+    assert found == ("WARNING", Kind.BACKUP_LOCK, "22", CERTAIN, "backup_lock", "LET_BACKUP_END 22", 20)
 
 
 def test_who_waits_in_a_circle_is_not_told_of_once_more_as_an_old_transaction(look):
@@ -132,9 +126,9 @@ def test_who_waits_in_a_circle_is_not_told_of_once_more_as_an_old_transaction(lo
         mdl("TABLE", "shop", "items", "SHARED_NO_READ_WRITE", "GRANTED", WAITER),
         mdl("TABLE", "shop", "items", "SHARED_READ", "PENDING", HEAD),
     ]
-    text = look(server)[1]
-    assert "connections 22 and 23 wait for each other" in text
-    assert numbers(text)["transaction"] == "0s"
+    report = look.report(server)
+    assert judged(report)[1:3] == (Kind.LOCK_CIRCLE, "22 23")
+    assert judged(report, "transaction").value == 0
 
 
 @pytest.mark.parametrize(
@@ -155,22 +149,20 @@ def test_servers_that_were_not_recorded_are_asked_as_manuals_say(look, captured,
     server.idle_head(waits=70)
     for one in server.transactions[1:]:
         one["requested"] = requested
-    status, text = look(server)
-    assert status == 2
-    assert "connection 22 report@app1 blocks 2 others for 1 min 10 s (limit 60 s) on shop.orders" in text
+    found = judged(look.report(server))
+    assert found == ("CRITICAL", ROW, "22", CERTAIN, "idle_client", "KILL 22", 70)
     assert [sql for sql in server.asked if table in sql]
 
 
 @pytest.mark.parametrize(
-    ("followed", "says"),
-    [
-        (500, "connection 22 report@app1 blocks 59 others"),
-        (20, "1 connection waits for up to 20 s (limit 10 s) for a row lock, with 20 others behind, who "),
-    ],
+    ("followed", "kind", "subject"),
+    [(500, ROW, "22"), (20, Kind.UNKNOWN, "")],
 )
-def test_who_waits_at_the_end_of_a_chain_that_was_not_followed_is_no_head(look, monkeypatch, followed, says):
+def test_who_waits_at_the_end_of_a_chain_that_was_not_followed_is_no_head(
+    look, monkeypatch, followed, kind, subject
+):
     """Of 2000 in a chain on 9.7.2, the 20 that were asked for were in its middle."""
-    monkeypatch.setattr(collect, "_MOST_FOLLOWED", followed)
+    monkeypatch.setattr(collect, "MOST_FOLLOWED", followed)
     server = Locked()
     links = range(HEAD, HEAD + 60)
     server.listed = [row(HEAD, "report", "Sleep", 30)]
@@ -181,9 +173,7 @@ def test_who_waits_at_the_end_of_a_chain_that_was_not_followed_is_no_head(look, 
         one["requested"] = f"9:2:2:4:{one['process']}:1"
     server.transactions.append(trx(HEAD, 31))
     server.pairs = [{"waiting": f"t{one}", "holding": f"t{one - 1}"} for one in links[1:]]
-    text = look(server)[1]
-    assert says in text
-    assert ("KILL 22" in text) == (followed > 60)
+    assert judged(look.report(server))[1:3] == (kind, subject)
 
 
 @pytest.mark.parametrize("off", [False, True])

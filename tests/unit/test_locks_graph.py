@@ -1,14 +1,13 @@
 """Who waits for whom, of all kinds, and who is at the head."""
 
-
 import pytest
 from locked_server import Locked
 from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.locks import graph, waits, words
-from stallwatch.probes.mysql.locks.graph import FLUSH, ROW, SERVER, TABLE, USER, Graph, Wait
+from stallwatch.probes.mysql.locks.graph import Graph, LockKind, Release, Wait
 from stallwatch.probes.mysql.locks.metadata import USER_LOCK, Lock
-from stallwatch.probes.mysql.locks.rows import RowLock, Transaction, _row
+from stallwatch.probes.mysql.locks.rows import RowLock, Transaction, row_of
 from stallwatch.probes.mysql.processes import Process, processes
 
 MDL = "Waiting for table metadata lock"
@@ -27,7 +26,7 @@ def edges(found):
 
 
 def row_waits(*pairs):
-    return [Wait(waiting, holding, ROW, "row lock") for waiting, holding in pairs]
+    return [Wait(waiting, holding, LockKind.ROW) for waiting, holding in pairs]
 
 
 def test_the_head_of_a_chain_does_not_wait_and_all_are_behind_it():
@@ -42,7 +41,7 @@ def test_the_head_with_most_behind_it_comes_first():
 
 
 def test_who_waits_for_one_another_is_a_circle_without_a_head():
-    circle = Graph([*row_waits((2, 1)), Wait(1, 2, USER, "user lock", "job"), *row_waits((3, 2))])
+    circle = Graph([*row_waits((2, 1)), Wait(1, 2, LockKind.USER, "job"), *row_waits((3, 2))])
     assert circle.heads() == []
     assert circle.circles() == [{1, 2}]
 
@@ -55,8 +54,8 @@ def test_queued_waits_are_next_to_the_head_of_what_they_queue_behind():
     reader, alters, reads, behind = 1, 2, 3, 4
     waits_of = Graph(
         [
-            Wait(alters, reader, TABLE, "metadata lock on shop.orders"),
-            Wait(reads, alters, TABLE, "metadata lock on shop.orders", queued=True),
+            Wait(alters, reader, LockKind.METADATA, "shop.orders"),
+            Wait(reads, alters, LockKind.METADATA, "shop.orders", queued=True),
             *row_waits((behind, reads)),
         ]
     )
@@ -76,7 +75,7 @@ def test_queued_waits_are_next_to_the_head_of_what_they_queue_behind():
     ],
 )
 def test_a_row_is_the_same_for_all_that_wait_for_it(requested, mariadb, row):
-    assert _row(requested, mariadb=mariadb) == row
+    assert row_of(requested, mariadb=mariadb) == row
 
 
 def waiting(number, seconds=20.0, row="5:3:2"):
@@ -88,7 +87,7 @@ def test_all_that_wait_for_a_row_wait_for_whom_the_first_one_waits_for():
     told = [RowLock("t2", "t1")]
     found = list(waits.for_rows([holds, waiting(2), waiting(3)], told, {"5:3:2": ("shop.orders", "PRIMARY")}))
     assert edges(found) == {(2, 1), (3, 1)}
-    assert {one.said for one in found} == {"row lock on shop.orders, index PRIMARY"}
+    assert {(one.lock, one.on, one.key) for one in found} == {(LockKind.ROW, "shop.orders", "PRIMARY")}
 
 
 def test_a_queue_whose_head_has_changed_is_no_wait():
@@ -180,8 +179,7 @@ def test_a_global_read_lock_where_no_table_tells_locks_is_probably_of_the_only_i
     """MariaDB 10.11, which calls it a backup lock."""
     writes = process(2, state="Waiting for backup lock", info="UPDATE shop.orders SET a = 1")
     (found,) = waits.for_others(by_id(process(1, "Sleep", 25.0), writes), (), ())
-    assert (found.holding, found.kind, found.said, found.certain) == (1, SERVER, "global lock", False)
-    assert found.release == "UNLOCK TABLES"
+    assert found == Wait(2, 1, LockKind.SERVER, release=Release.UNLOCK_TABLES, certain=False)
 
 
 def test_a_flush_waits_for_the_oldest_statement_and_writers_for_the_flush():
@@ -200,7 +198,9 @@ def test_a_flush_waits_for_the_oldest_statement_and_writers_for_the_flush():
     found = list(waits.for_others(listed, locks, ()))
     assert edges(found) == {(2, 1), (3, 2), (4, 2)}
     assert {one.waiting: one.certain for one in found} == {2: False, 3: True, 4: False}
-    assert {one.kind for one in found} == {FLUSH, SERVER}
+    assert {one.waiting: one.lock for one in found} == {
+        2: LockKind.STATEMENT, 3: LockKind.READ, 4: LockKind.FLUSH
+    }  # fmt: skip
 
 
 def test_a_user_lock_is_told_by_mysql_with_its_name():
@@ -210,7 +210,7 @@ def test_a_user_lock_is_told_by_mysql_with_its_name():
         lock("EXCLUSIVE", 2, scope=USER_LOCK, table="job", granted=False),
     ]
     (found,) = waits.for_others(listed, locks, ())
-    assert (found.waiting, found.holding, found.kind, found.said) == (2, 1, USER, "user lock job")
+    assert found == Wait(2, 1, LockKind.USER, "job", release=Release.RELEASE_LOCK)
     assert list(waits.for_others(listed, (), ())) == []
 
 
@@ -218,7 +218,7 @@ def test_a_user_lock_is_told_by_mysql_with_its_name():
     "state", ["", "updating", "Waiting on empty queue", "Waiting for source to send event", "User sleep"]
 )
 def test_other_states_wait_for_no_lock(state):
-    assert waits.kind(process(1, state=state)) == ""
+    assert waits.kind(process(1, state=state)) is None
 
 
 def test_a_table_lock_of_myisam_is_probably_of_the_only_other_statement_on_the_table():
@@ -319,5 +319,5 @@ def test_a_drop_of_a_database_is_behind_who_has_its_lock_and_others_behind_it():
     )
     found = list(waits.for_others(by_id(process(1, "Sleep"), drops, reads), locks, ()))
     assert [(one.waiting, one.holding, one.queued) for one in found] == [(2, 1, False), (3, 2, True)]
-    assert {one.said for one in found} == {"metadata lock on database shop"}
+    assert {(one.lock, one.on) for one in found} == {(LockKind.DATABASE, "shop")}
     assert not list(waits.for_others(by_id(process(1), process(4), drops, reads), locks[1:2], ()))

@@ -3,11 +3,14 @@
 import re
 
 import pytest
-from captured_runs import Runs, numbers
-from locked_server import HEAD, WAITER, Locked, row
+from captured_runs import Runs
+from locked_server import HEAD, WAITER, Locked, judged, row
+from stallwatch.causes import Certainty, Kind
 from stallwatch.probes.mysql.locks import in_status
 from stallwatch.sources.mysql import NoAnswerError
 
+CERTAIN, LIKELY, POSSIBLE = Certainty
+ROW = Kind.ROW_LOCK
 # As MariaDB 10.11.19 wrote them, without the records.
 WAITS = """---TRANSACTION {id}, ACTIVE 14 sec starting index read
 mysql tables in use 1, locked 1
@@ -62,53 +65,46 @@ def test_transactions_are_read_also_where_the_begin_is_left_out():
 
 def test_the_only_one_that_can_hold_the_row_probably_does(look):
     server = crowded(status((HEAD, 15), (40, 3)))
-    state, text = look(server)
-    assert (state, numbers(text)["waiting"]) == (1, "2000")
-    assert "connection 22 report@app1 probably blocks at least 2 others for up to 14 s" in text
-    assert "check it, then KILL 22" in text
-    assert "metadata_lock_info" not in text
+    report = look.report(server)
+    assert judged(report) == ("WARNING", ROW, "22", LIKELY, "not_proven", "CHECK_FIRST 22", 14.002)
+    assert judged(report, "waiting").value == 2000
     assert not [sql for sql in server.asked if "INNODB_TRX" in sql or "INNODB_LOCK" in sql]
 
 
 def test_of_several_that_can_all_are_named_and_none_is_to_be_killed_unseen(look):
     server = crowded(status((HEAD, 15), (40, 30)))
-    assert " - check which of them has it | " in look(server)[1]  # 40 may be a thread of the server
     server.listed.append(row(40, "report", "Sleep", 30))
-    text = look(server, state=False)[1]
-    assert "connection 22 or 40 probably blocks at least 2 others for up to 14 s (limit 10 s) on shop" in text
-    assert " - check which of them has it, then end that one alone | " in text
-    assert "  no table of the server names the holder: perhaps not connection 22 or 40\n" in text
+    found = judged(look.report(server, state=False))
+    assert found[1:6] == (ROW, "22 40", POSSIBLE, "one_of_several", "CHECK_WHICH")
+    server.listed[-1]["User"] = "system user"
+    assert judged(look.report(server, state=False)).step == "CHECK_WHICH_ONLY"
 
 
 def test_a_suspect_that_kill_does_not_help_against_is_not_to_be_killed(look):
     server = crowded(re.sub(r"(?m)^(\d+ lock struct)", r"ROLLING BACK \1", status((HEAD, 15))))
-    assert "  next step: wait for the rollback: KILL does not help\n" in look(server)[1]
+    assert judged(look.report(server)).step == "WAIT_FOR_ROLLBACK 22"
     prepared = crowded(status((HEAD, 15)))
     prepared.digest = "XA PREPARE ?"
-    text = look(prepared, state=False)[1]
-    assert "  next step: end 22 by XA COMMIT or XA ROLLBACK: KILL leaves it prepared\n" in text
+    assert judged(look.report(prepared, state=False)).step == "END_OWN_BY_XA 22"
 
 
 def test_suspects_of_whom_kill_may_not_help_are_not_simply_to_be_ended(look):
     server = crowded(status((HEAD, 15), (40, 30)))
     server.listed.append(row(40, "report", "Sleep", 30))
     server.digest = "XA PREPARE ?"
-    assert " - check which of them has it | " in look(server)[1]
+    assert judged(look.report(server)).step == "CHECK_WHICH_ONLY"
 
 
 def test_each_of_several_may_have_one_of_several_rows(look):
     text = status((HEAD, 15), (40, 30))
     server = crowded("heap no 3".join(text.rsplit("heap no 2", 1)))
     server.listed.append(row(40, "report", "Sleep", 30))
-    text = look(server)[1]
-    assert "connections 22 and 40 probably block at least 2 others for up to 14 s (limit 10 s) on " in text
-    assert " - check them, then KILL 22 and 40 | " in text
-    assert "that one alone" not in text
+    assert judged(look.report(server))[2:6] == ("22 40", LIKELY, "several", "CHECK_FIRST 22 40")
 
 
 def test_of_many_that_can_nobody_is_named(look):
-    text = look(crowded(status(*((number, 30) for number in range(40, 45)))))[1]
-    assert "2 connections wait for up to 14 s (limit 10 s) for a row lock, who blocks is not known" in text
+    found = judged(look.report(crowded(status(*((number, 30) for number in range(40, 45))))))
+    assert found == ("WARNING", Kind.UNKNOWN, "", POSSIBLE, "", "FIND_OLDER", 14.002)
 
 
 def test_without_the_status_nothing_is_known(look):
@@ -131,9 +127,7 @@ def test_a_status_that_is_not_had_a_second_time_leaves_what_is_known(look):
 
     server = crowded(status((HEAD, 15), (40, 3)))
     server.__class__ = Once
-    state, text = look(server)
-    assert state == 1
-    assert "connection 22 report@app1 probably blocks at least 2 others for up to 14 s" in text
+    assert judged(look.report(server))[:4] == ("WARNING", ROW, "22", LIKELY)
 
 
 def test_the_process_list_is_asked_for_once(look):
@@ -149,7 +143,6 @@ def test_of_suspects_only_what_all_have_done_is_certain(look):
     server = crowded(status((HEAD, 15), (40, 30)))
     server.listed += [row(40, "report", "Sleep", 1)]
     server.listed[0]["Time"] = 14
-    text = look(server, "-c", "12")[1]
-    assert text.startswith("INNODB_LOCKS WARNING - connection 22 or 40 probably blocks"), text
+    assert judged(look.report(server, "-c", "12"))[:4] == ("WARNING", ROW, "22 40", POSSIBLE)
     server.listed[-1]["Time"] = 14
-    assert look(server, "-c", "12", state=False)[0] == 2
+    assert judged(look.report(server, "-c", "12", state=False)).state == "CRITICAL"

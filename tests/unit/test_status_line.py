@@ -3,7 +3,6 @@
 import pytest
 from stallwatch.findings import Fault, Line, State
 from stallwatch.line import Forms
-from stallwatch.probes.mysql.locks.words import END_DETACHED
 from stallwatch.render.text import written
 from stallwatch.verdict import Report, judge
 
@@ -69,7 +68,7 @@ def test_of_a_server_s_words_as_many_stay_as_fit():
 def test_what_is_in_brackets_at_the_end_goes_as_well():
     line, below = told(
         "row lock of a transaction that no connection has (prepared by XA), 27 s old",
-        END_DETACHED,
+        "end it by XA where it began (XA RECOVER, XA COMMIT or ROLLBACK): here or on the source",
     )
     assert line.endswith("row lock of a transaction that no connection has - end it by XA where it began")
     assert len(line) <= 160

@@ -8,7 +8,7 @@ from stallwatch.findings import ProbeError
 from stallwatch.history.delta import Look
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Asking, Statement, number, text, whole
 from stallwatch.probes.mysql.locks import in_status, metadata, rows, waits
-from stallwatch.probes.mysql.locks.graph import ROW, USER, Graph, Wait
+from stallwatch.probes.mysql.locks.graph import Graph, LockKind, Wait
 from stallwatch.probes.mysql.processes import by_id, processes, programs, waiting_for_locks
 from stallwatch.probes.mysql.status import global_status, metrics, numbers, variables
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -29,7 +29,7 @@ _HISTORY = "trx_rseg_history_len"
 # Of MySQL; MariaDB 10.11.19 counts none while its redo log cannot be written.
 _PENDING = tuple(f"Innodb_{of}_pending_{what}" for of in ("os_log", "data") for what in ("fsyncs", "writes"))
 MOST_ROWS = 20  # that are waited for and whose holders are asked for, those with most waiters first
-_MOST_FOLLOWED = 500  # transactions whose holders are asked for, to find the head of a chain
+MOST_FOLLOWED = 500  # transactions whose holders are asked for, to find the head of a chain
 _MOST_SUSPECTS = 4  # one of whom has the row, where nothing shows pairs
 _TRIES = 3  # to see the head of a queue that moves
 _CACHED = 0.11  # seconds: the server keeps what INNODB_TRX has shown for 0.1 s (MySQL, MariaDB)
@@ -81,7 +81,7 @@ class Details(NamedTuple):
 
     graph: Graph
     processes: Mapping[int, Process]
-    unexplained: Mapping[int, str] = {}  # connections that wait, nobody knows for whom, and what for
+    unexplained: Mapping[int, LockKind] = {}  # connections that wait, nobody knows for whom, and what for
     last: Mapping[int, Last] = {}  # statements of heads
     prepared: bool = False  # whether a connection may have what XA has prepared: KILL does not end that
     tells: bool = False  # whether any table of the server names holders of other locks than of rows
@@ -154,7 +154,7 @@ class Collector:
         if any(one.state == metadata.SCHEMA_LOCK for one in listed.values()):
             locks += metadata.schema_locks(self.asking)
         tells = bool(locks)
-        if for_user_locks := [listed[number] for number, kind in kinds.items() if kind == USER]:
+        if for_user_locks := [listed[number] for number, kind in kinds.items() if kind is LockKind.USER]:
             locks += metadata.user_locks(self.asking, for_user_locks)
         for _ in range(_TRIES):
             groups = _by_row(waiting.transactions)
@@ -172,7 +172,7 @@ class Collector:
         unexplained = {number: kind for number, kind in kinds.items() if number not in explained}
         last = self.last(graph.heads()[:_MOST_IDLE])
         listed = since_idle(listed, last)
-        unexplained |= dict.fromkeys((*unknown, *_waiting_ends(graph, waiting)), ROW)
+        unexplained |= dict.fromkeys((*unknown, *_waiting_ends(graph, waiting)), LockKind.ROW)
         prepared = self._prepared(listed, waiting)
         details = Details(graph, listed, unexplained, last, prepared, tells=tells)
         return waiting, details._replace(
@@ -195,7 +195,7 @@ class Collector:
             told_of = {one.waiting for one in found_waits}
             return waiting, found_waits, [one for one in waiting.for_rows() if one not in told_of]
         first = [group[0] for group in groups]
-        found = rows.row_locks(self.asking, [one.id for one in first], _MOST_FOLLOWED)
+        found = rows.row_locks(self.asking, [one.id for one in first], MOST_FOLLOWED)
         if len(waiting.transactions) >= rows.MOST:
             known = {one.id for one in waiting.transactions}
             more = rows.transactions_of(self.asking, {one.holding for one in found} - known)

@@ -1,54 +1,69 @@
-"""Who is at the head of all waiting, and for how long that has blocked others without a break.
+"""What a blocker is, and what ends it: one ordered table of rules for heads and for long transactions.
 
-A wait shows little: a single one for a row ends after innodb_lock_wait_timeout, and its successor begins;
-and who waits for long in a queue that moves may be blocked by a head of a moment ago. So it is the head that
-counts. Three things are certain: a head that is idle has had its locks since before it became idle, so it has
-blocked others as long as both last: who waits for a row, as INNODB_TRX shows the wait itself, and who waits
-to open a table, which a statement does first. (Of a definition, and of a COMMIT, the process list only shows
-since when the statement runs.) The same transaction, or the same statement, that was the head at the last
-look, too, has blocked others since then. So has the holder of a table for which one and the same statement
-waited at both looks, as later requests for a table queue behind that statement. (Requests for a row do not
-queue so strictly.) All else is possible, and a WARNING at most.
+Who blocks whom, and for how long, is found before, in `heads`. The kind of a cause is that of the lock that
+others wait for, unless it is the disk that the head itself waits for.
 """
 
 from __future__ import annotations
 
-from stallwatch.history import Since, own
-from stallwatch.probes.mysql.locks.graph import ROW, USER
-from stallwatch.probes.mysql.locks.rows import MOST
-from stallwatch.probes.mysql.locks.waits import opens_a_table
+from stallwatch.causes import Cause, Certainty, Kind, Rule, Scope, judged
+from stallwatch.probes.mysql.locks import ending
+from stallwatch.probes.mysql.locks.ending import NextStep, Step
+from stallwatch.probes.mysql.locks.graph import LockKind, Release
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from stallwatch.probes.innodb_locks.collect import Details, Waiting
+    from stallwatch.causes import Subject
+    from stallwatch.probes.innodb_locks.heads import Blocked, Head
+    from stallwatch.probes.innodb_locks.model import Found
     from stallwatch.probes.mysql.locks.graph import Wait
     from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Process
 
-_ROUNDED = 2.0  # seconds: times are whole ones
-_APART = 900.0  # seconds between two looks, from which on nothing is known of the time between
+    Proof = Mapping[str, Any] | None  # "step" is the next one; None: the rule does not apply
+
+_AT_WORK = 3.0  # seconds since a connection did something
+_TOOLS = ("dump", "backup")  # in names of programs
+_WORTH_TELLING = 1000  # rows that a KILL rolls back
+_ENDED_BY_KILL = frozenset({Step.KILL, Step.CHECK_FIRST, Step.LOOK_AGAIN})
+KINDS = {
+    LockKind.ROW: Kind.ROW_LOCK,
+    LockKind.METADATA: Kind.METADATA_LOCK,
+    LockKind.DATABASE: Kind.METADATA_LOCK,
+    LockKind.TABLE: Kind.TABLE_LOCK,
+    LockKind.READ: Kind.GLOBAL_READ_LOCK,
+    LockKind.SERVER: Kind.GLOBAL_READ_LOCK,
+    LockKind.BACKUP: Kind.BACKUP_LOCK,
+    LockKind.FLUSH: Kind.TABLE_FLUSH,
+    LockKind.STATEMENT: Kind.TABLE_FLUSH,
+    LockKind.USER: Kind.USER_LOCK,
+}
 
 
-class Head(NamedTuple):
-    """A connection that blocks others and does not wait itself."""
+class Evidence(NamedTuple):
+    """What is known of a head, or of a transaction that blocks nobody."""
 
-    connection: int  # 0: a transaction that no connection has
-    process: Process | None
-    transaction: Transaction | None
-    waits: Sequence[Wait]  # for what it has itself
-    behind: Sequence[int]  # connections
-    certain: float  # seconds that it has blocked others at least
-    possible: float  # at most, as far as it is known
-    is_of_users: bool = False  # all wait for locks of GET_LOCK(), which mean what the application wants
-    beside: Sequence[Head] = ()  # others that the same connections wait for: one of them alone ends nothing
+    connection: int  # 0: no connection has the transaction
+    process: Process | None  # None: the process list does not have the connection
+    transaction: Transaction | None = None
+    waits: Sequence[Wait] = ()  # for what it has
+    certain: float = 0.0  # seconds that it has blocked others at least
+    possible: float = 0.0  # at most
+    is_proven: bool = True  # whether a table of the server shows that it has what others wait for
+    program: str = ""
+    digest: str = ""  # of its last statement
+    prepared: bool = False  # whether XA RECOVER lists what a connection may have
+    pending_writes: int = 0  # that InnoDB waits for
+    each: tuple[Cause, ...] = ()  # causes of several heads that the same connections wait for
+    are_suspects: bool = False  # whether only one of these has the lock
 
     @property
-    def together(self) -> Sequence[Head]:
-        """All that the same connections wait for."""
-        return (self, *self.beside)
+    def is_client(self) -> bool:
+        """Whether it is known to be of a client."""
+        return bool(self.connection and self.process and self.process.is_client)
 
     @property
     def is_idle(self) -> bool:
@@ -56,216 +71,246 @@ class Head(NamedTuple):
         return bool(self.process and self.process.command == "Sleep")
 
     @property
-    def is_proven(self) -> bool:
-        """Whether a table of the server shows that it holds what others wait for."""
-        return any(one.certain for one in self.waits)
+    def modified(self) -> int:
+        """How many rows a KILL rolls back, if they are many enough to be worth saying."""
+        found = self.transaction.modified if self.transaction else 0
+        return found if found >= _WORTH_TELLING else 0
+
+    def step(self, step: Step) -> Proof:
+        """Return a next step with this connection."""
+        return {"step": NextStep(step, (self.connection,), self.release, self.modified)}
 
     @property
-    def are_proven(self) -> bool:
-        """Whether it is so of each that the same connections wait for."""
-        return all(one.is_proven for one in self.together)
-
-    @property
-    def are_suspects(self) -> bool:
-        """Whether one of several has what others wait for, and nothing shows which.
-
-        Of several rows that are waited for each may have one.
-        """
-        rows = {one.row for head in self.together for one in head.waits}
-        return self.are_doubted and len(rows) == 1
-
-    @property
-    def are_doubted(self) -> bool:
-        """Whether there are several, and no table of the server names any of them."""
-        return bool(self.beside) and not any(one.is_proven for one in self.together)
+    def release(self) -> Release:
+        """How it lets go by itself."""
+        if self.transaction or all(one.lock is LockKind.ROW for one in self.waits):
+            return Release.COMMIT if self.is_idle else Release.END
+        first = next((one.release for one in self.waits if not one.queued), Release.END)
+        unlocks = Release.UNLOCK_TABLES if first is Release.COMMIT_OR_UNLOCK else first  # no transaction
+        return unlocks if self.is_idle else Release.END
 
 
-class Blocked(NamedTuple):
-    """Connections that wait, for one another or for nobody knows whom."""
-
-    connections: Sequence[int]
-    certain: float  # seconds
-    possible: float
-    kind: str = ""  # what for
-    behind: int = 0  # how many wait for them in turn
-    is_of_users: bool = False  # as of a Head
+def _one_of_several(evidence: Evidence) -> Proof:
+    """Find several of which one has the lock, and nothing shows which."""
+    if not evidence.are_suspects:
+        return None
+    can_end = all(one.parameters["step"].step in _ENDED_BY_KILL for one in evidence.each)
+    return {"step": NextStep(Step.CHECK_WHICH if can_end else Step.CHECK_WHICH_ONLY), "each": evidence.each}
 
 
-class Memory:
-    """Which heads the last look has seen, and since when: seconds of the server's uptime."""
-
-    def __init__(self, memory: dict[str, Any], uptime: float) -> None:
-        self._kept = own(memory, "heads")
-        last = memory.get("looked")
-        if not isinstance(last, int | float) or not 0 <= uptime - last <= _APART:
-            self._kept.clear()
-        memory["looked"] = uptime
-        self.knew_any = bool(self._kept)
-        self._since = Since(self._kept, uptime)
-        self._seen: set[str] = set()
-
-    def seconds(self, key: str, lasts: float | None) -> float:
-        """Return for how long it has been seen. ``lasts``: what it does has begun so many seconds ago.
-
-        None: the key shows that it is the same.
-        """
-        self._seen.add(key)
-        seconds = self._since.seconds(key)
-        if lasts is not None and lasts + _ROUNDED < seconds:  # it has done something else meanwhile
-            self._since.seconds(key, holds=False)
-            return self._since.seconds(key)
-        return seconds
-
-    def forget_others(self) -> None:
-        """Keep what this look has seen."""
-        for key in set(self._kept) - self._seen:
-            del self._kept[key]
+def _one_is_not_killed(evidence: Evidence) -> Proof:
+    """Find of several one for which KILL is wrong: what is to be done about it comes first."""
+    steps = (one.parameters["step"] for one in evidence.each)
+    special = next((step for step in steps if step.step not in _ENDED_BY_KILL), None)
+    return {"step": special, "each": evidence.each} if special else None
 
 
-def heads(waiting: Waiting, details: Details, memory: Memory) -> list[Head]:
-    """Return who blocks others, who has done so for longest first."""
-    transactions = {one.process: one for one in waiting.transactions}
-    if sum(one.is_detached for one in waiting.transactions) > 1:
-        del transactions[0]  # nothing shows which of them it is
-    found = []
-    for connection in details.graph.heads():
-        if connection in details.unexplained:  # it waits itself, nobody knows for whom
-            continue
-        process, transaction = details.processes.get(connection), transactions.get(connection)
-        first = details.graph.first(connection)
-        behind = sorted(details.graph.behind(connection))
-        certain, possible = _look(process, transaction, first, transactions, details)
-        unbroken = _unbroken(first, details)
-        if transaction:
-            number = f"{connection}" if connection else f"0 {transaction.id}"
-            certain = max(certain, memory.seconds(f"{number} {transaction.started}", None))
-        else:
-            unbroken = max(unbroken, process.seconds if process else 0.0)
-        if connection:
-            certain = max(certain, memory.seconds(f"{connection}", unbroken))
-        head = Head(connection, process, transaction, first, behind, certain, max(certain, possible))
-        found.append(head._replace(is_of_users=_is_of_users(details, behind)))
-    return _together(sorted(found, key=lambda one: (one.is_of_users, -one.possible, -len(one.behind))))
+def _several(evidence: Evidence) -> Proof:
+    steps = [one.parameters["step"] for one in evidence.each]
+    if not steps:
+        return None
+    is_sure = evidence.is_proven and all(step.step is not Step.CHECK_FIRST for step in steps)
+    kill = Step.KILL if is_sure else Step.CHECK_FIRST
+    return {"step": NextStep(kill, tuple(step.connections[0] for step in steps)), "each": evidence.each}
 
 
-def _together(found: Sequence[Head]) -> list[Head]:
-    """Put those together that the same connections wait for: readers before a DDL, a row that many share."""
-    groups: dict[tuple[int, ...], list[Head]] = {}
-    for one in found:
-        groups.setdefault(tuple(one.behind), []).append(one)
-    together = (first._replace(beside=tuple(others)) for first, *others in groups.values())
-    return [one._replace(certain=_least(one)) if one.are_doubted else one for one in together]
+def _rolls_back(evidence: Evidence) -> Proof:
+    rolls_back = evidence.transaction and evidence.transaction.rolls_back
+    return evidence.step(Step.WAIT_FOR_ROLLBACK) if rolls_back else None
 
 
-def _least(head: Head) -> float:
-    """Return for how long each of several has been able to block others, as at least one of them does."""
-    return min(one.certain for one in head.together)
+def _killed(evidence: Evidence) -> Proof:
+    killed = evidence.process and evidence.process.command == "Killed"
+    return evidence.step(Step.WAIT_FOR_ROLLBACK) if killed else None
 
 
-def _look(
-    process: Process | None,
-    transaction: Transaction | None,
-    first: Sequence[Wait],
-    transactions: dict[int, Transaction],
-    details: Details,
-) -> tuple[float, float]:
-    """Give for how long a head has blocked others, for certain and possibly, as far as one look shows it."""
-    idle = process.seconds if process and process.command == "Sleep" and process.tells_idle else 0.0
-    certain = possible = 0.0
-    for one in first:
-        waits = transactions.get(one.waiting)
-        if one.kind == ROW:
-            seconds = (waits.waiting or 0.0) if waits else 0.0
-            certain = max(certain, min(seconds, idle))
-        else:
-            waiter = details.processes.get(one.waiting)
-            seconds = waiter.seconds if waiter else 0.0
-            if waiter and opens_a_table(waiter):
-                certain = max(certain, min(seconds, idle))
-        ages = [other for other in (transaction and transaction.age, process and process.seconds) if other]
-        if one.kind != ROW and one.certain and not transaction:  # LOCK TABLES lasts longer than a statement
-            ages = []
-        possible = max(possible, min(seconds, max(ages, default=seconds)))
-    return certain, possible
+def _no_connection(evidence: Evidence) -> Proof:
+    """Find what XA has prepared: a KILL has nobody to end."""
+    detached = not evidence.connection and evidence.transaction
+    return evidence.step(Step.END_BY_XA) if detached else None
 
 
-def _unbroken(first: Sequence[Wait], details: Details) -> float:
-    """Return for how long one has waited to open a table of the head, as a table of the server shows it."""
-    direct = (details.processes.get(one.waiting) for one in first if one.certain and not one.queued)
-    return max((one.seconds for one in direct if one and opens_a_table(one)), default=0.0)
+def _one_of_several_without_connection(evidence: Evidence) -> Proof:
+    return None if evidence.connection or evidence.transaction else evidence.step(Step.FIND_BY_XA)
 
 
-def lasting(found: Sequence[Head], later: Sequence[Transaction] | None) -> list[Head]:
-    """Leave out those whose transaction is over a moment later: the head of a queue that moves.
+def _turn_may_be_new(evidence: Evidence) -> Proof:
+    """Find a client that did something just now and is hardly known to block others."""
+    is_new = evidence.certain < min(_AT_WORK, evidence.possible / 2)
+    acts = evidence.is_client and evidence.process and evidence.process.seconds < _AT_WORK
+    return evidence.step(Step.LOOK_AGAIN) if is_new and acts and evidence.is_proven else None
 
-    ``later``: MOST transactions then; None: not looked at.
+
+def _commit_waits_for_the_disk(evidence: Evidence) -> Proof:
+    waits = ending.commits(evidence.process) and evidence.pending_writes
+    return evidence.step(Step.SEE_DISK) if waits else None
+
+
+def _commits_for_long(evidence: Evidence) -> Proof:
+    return evidence.step(Step.SEE_DISK) if ending.commits(evidence.process) else None
+
+
+def _applier(evidence: Evidence) -> Proof:
+    applies = evidence.process and evidence.process.applies
+    return evidence.step(Step.WAIT_FOR_APPLIER) if applies else None
+
+
+def _server_thread(evidence: Evidence) -> Proof:
+    serves = evidence.process and not evidence.process.is_client
+    return evidence.step(Step.WAIT_FOR_THREAD) if serves else None
+
+
+def _backup_lock(evidence: Evidence) -> Proof:
+    """Find a backup by its lock, which others wait for and for nothing else."""
+    backs_up = evidence.waits and all(one.lock is LockKind.BACKUP for one in evidence.waits)
+    return evidence.step(Step.LET_BACKUP_END) if backs_up and evidence.is_client else None
+
+
+def _backup_tool(evidence: Evidence) -> Proof:
+    backs_up = any(word in evidence.program for word in _TOOLS)
+    return evidence.step(Step.LET_BACKUP_END) if backs_up else None
+
+
+def _prepared_by_xa(evidence: Evidence) -> Proof:
+    """Find who has prepared a transaction, which stays with its connection and outlives it."""
+    return evidence.step(Step.END_OWN_BY_XA) if evidence.digest.startswith("XA PREPARE") else None
+
+
+def _many_rows(evidence: Evidence) -> Proof:
+    ends = ending.release(evidence.connection, evidence.release, evidence.modified)
+    return {"step": ends} if ends.step is Step.LET_GO else None
+
+
+def _may_be_prepared(evidence: Evidence) -> Proof:
+    """Find an idle transaction of MariaDB, of which nothing shows whether XA has prepared it."""
+    maybe = evidence.prepared and evidence.transaction and evidence.is_idle
+    return evidence.step(Step.CHECK_XA) if maybe else None
+
+
+def _not_proven(evidence: Evidence) -> Proof:
+    """Find a client of which no table shows that it has the lock, and who is not in the process list."""
+    is_known = evidence.is_proven and evidence.process
+    return None if is_known else evidence.step(Step.CHECK_FIRST)
+
+
+def _idle_client(evidence: Evidence) -> Proof:
+    return evidence.step(Step.KILL) if evidence.is_idle else None
+
+
+def _working_client(evidence: Evidence) -> Proof:
+    return evidence.step(Step.KILL)
+
+
+def rules(kind: Kind, who: Certainty) -> tuple[Rule, ...]:
+    """Return the table for what has a lock of this kind; ``who``: how certain it is who has it.
+
+    The first rule that applies decides.
     """
-    if later is None or len(later) >= MOST:
-        return [*found]
-    still = {(one.process, one.started) for one in later}
-    lasts = [
-        one
-        for head in found
-        for one in (head._replace(beside=()), *head.beside)
-        if not one.transaction or (one.transaction.process, one.transaction.started) in still
-    ]
-    return _together(lasts)
+    at_most_likely = Certainty.LIKELY if who is Certainty.CERTAIN else who
+    return (
+        Rule(kind, who, "one_of_several", _one_of_several),
+        Rule(kind, who, "one_is_not_killed", _one_is_not_killed),
+        Rule(kind, who, "several", _several),
+        Rule(kind, who, "rolls_back", _rolls_back),
+        Rule(kind, who, "killed", _killed),
+        Rule(kind, who, "no_connection", _no_connection),
+        Rule(kind, who, "one_of_several_without_connection", _one_of_several_without_connection),
+        Rule(kind, who, "turn_may_be_new", _turn_may_be_new),
+        Rule(Kind.SLOW_DISK, who, "commit_waits_for_the_disk", _commit_waits_for_the_disk),
+        Rule(Kind.SLOW_DISK, at_most_likely, "commits_for_long", _commits_for_long),
+        Rule(kind, who, "applier", _applier),
+        Rule(kind, who, "server_thread", _server_thread),
+        Rule(kind, who, "backup_lock", _backup_lock),
+        Rule(kind, who, "backup_tool", _backup_tool),
+        Rule(kind, who, "prepared_by_xa", _prepared_by_xa),
+        Rule(kind, who, "many_rows", _many_rows),
+        Rule(kind, who, "may_be_prepared", _may_be_prepared),
+        Rule(kind, who, "not_proven", _not_proven),
+        Rule(kind, who, "idle_client", _idle_client),
+        Rule(kind, who, "working_client", _working_client),
+    )
 
 
-def circles(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]:
-    """Return who wait for one another, which the server does not see, as their locks are of several kinds."""
-    found, for_rows = [], waiting.for_rows()
-    for circle in details.graph.circles():
-        seconds = [_wait(one, for_rows, details, memory) for one in sorted(circle)]
-        found.append(Blocked(sorted(circle), *map(min, zip(*seconds, strict=True))))
-    return found
+def of_head(found: Found, head: Head) -> Cause:
+    """Judge a head; of several that the same connections wait for, each is judged before."""
+    each = tuple(of_head(found, one._replace(beside=())) for one in head.together) if head.beside else ()
+    evidence = _evidence(found, head.connection, head.process, head.transaction)._replace(
+        waits=head.waits,
+        certain=head.certain,
+        possible=head.possible,
+        is_proven=head.certainty is Certainty.CERTAIN,
+        each=each,
+        are_suspects=head.certainty is Certainty.POSSIBLE,
+    )
+    beside = tuple((Scope.CONNECTION, str(one.connection)) for one in head.beside if one.connection)
+    subject = _connection(found, head.connection)._replace(within=beside)
+    table = rules(KINDS[head.first.lock], head.certainty)
+    return judged(table, evidence, subject, found.at - (head.certain or head.possible))[0]
 
 
-def unexplained(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]:
-    """Return who wait for nobody knows whom, by kinds.
-
-    Who waits for a row may have been blocked by one after the other.
-    """
-    kinds: dict[str, list[int]] = {}
-    for connection, kind in details.unexplained.items():
-        kinds.setdefault(kind, []).append(connection)
-    found, for_rows = [], waiting.for_rows()
-    for kind, connections in kinds.items():
-        seconds = [_wait(one, for_rows, details, memory) for one in connections]
-        certain = 0.0 if kind == ROW else max(known for known, _ in seconds)
-        behind = set().union(*(details.graph.behind(one) for one in connections)) - {*connections}
-        blocked = Blocked(connections, certain, max(possible for _, possible in seconds), kind, len(behind))
-        found.append(blocked._replace(is_of_users=kind == USER and _is_of_users(details, behind)))
-    return found
+def of_transaction(found: Found, one: Transaction) -> Cause:
+    """Judge a transaction that is open for long and blocks nobody."""
+    evidence = _evidence(found, one.process, found.details.processes.get(one.process), one)
+    table = rules(Kind.LONG_TRANSACTION, Certainty.CERTAIN)
+    return judged(table, evidence, _connection(found, one.process), found.at - one.age)[0]
 
 
-def _is_of_users(details: Details, connections: Collection[int]) -> bool:
-    return all(one.kind == USER for one in details.graph.waits if one.waiting in connections)
+def of_circle(found: Found, circle: Blocked) -> Cause:
+    """Judge connections that wait for one another: any client of them can be ended."""
+    first, *others = circle.connections
+    within = tuple((Scope.CONNECTION, str(one)) for one in others)
+    processes, waits = found.details.processes, between(found, circle)
+    clients = tuple(one for one in circle.connections if one not in processes or processes[one].is_client)
+    return Cause(
+        Kind.LOCK_CIRCLE,
+        _connection(found, first)._replace(within=within),
+        Certainty.CERTAIN if all(one.certain for one in waits) else Certainty.LIKELY,
+        {"step": NextStep(Step.KILL_ONE_OF if clients else Step.WAIT_FOR_TIMEOUT, clients)},
+        "circle",
+    )
 
 
-def _wait(
-    connection: int, for_rows: Mapping[int, float], details: Details, memory: Memory
-) -> tuple[float, float]:
-    """Return for how long a connection has waited, for certain and possibly."""
-    process = details.processes.get(connection)
-    told = for_rows.get(connection, process.seconds if process else 0.0)
-    seen = max(memory.seconds(f"waits {connection}", told), for_rows.get(connection, 0.0))
-    return seen, max(seen, told)
+def between(found: Found, circle: Blocked) -> list[Wait]:
+    """List the waits of connections that wait for one another."""
+    among = set(circle.connections)
+    return [one for one in found.details.graph.waits if {one.waiting, one.holding} <= among]
 
 
-def oldest(waiting: Waiting, found: Sequence[Head], details: Details) -> Transaction | None:
-    """Find the oldest transaction that blocks nobody, and is not of a thread of the server itself.
+def of_unknown(found: Found, waits: Blocked) -> Cause:
+    """Return where to look for who blocks, where nothing shows it."""
+    step = Step.GRANT if found.missing else Step.FIND_OLDER
+    step = Step.FIND_USER_LOCK if waits.lock is LockKind.USER else step
+    return Cause(Kind.UNKNOWN, found.server, Certainty.POSSIBLE, {"step": NextStep(step)})
 
-    Transactions that wait, also for each other, are left out: their heads are reported.
-    """
-    processes = details.processes
-    involved = {one.waiting for one in details.graph.waits}
-    involved |= {other.connection for one in found for other in one.together}
-    others = [
-        one
-        for one in waiting.transactions
-        if one.waiting is None
-        and one.process not in involved
-        and not ((known := processes.get(one.process)) and not known.is_client and known.command != "Killed")
-    ]
-    return max(others, key=lambda one: one.age, default=None)
+
+def of_timeouts(found: Found) -> Cause:
+    """Return the cause of waits that have timed out since the last run: nothing shows when in that time."""
+    step, since = NextStep(Step.SEE_RETRIES), found.at - found.interval.seconds
+    return Cause(Kind.LOCK_TIMEOUTS, found.server, parameters={"step": step}, since=since)
+
+
+def of_deadlocks(found: Found) -> Cause:
+    """Return the cause of deadlocks that the server has ended."""
+    parties = tuple(one.connection for one in found.deadlock)
+    step = NextStep(Step.ORDER_ROWS, parties) if parties else NextStep(Step.SEE_STATUS)
+    return Cause(Kind.DEADLOCKS, found.server, parameters={"step": step})
+
+
+def _evidence(
+    found: Found, connection: int, process: Process | None, transaction: Transaction | None
+) -> Evidence:
+    program, last = found.programs.get(connection), found.last.get(connection)
+    return Evidence(
+        connection,
+        process,
+        transaction,
+        program=program.name if program else "",
+        digest=last.digest if last else "",
+        prepared=found.details.prepared,
+        pending_writes=found.pending_writes,
+    )
+
+
+def _connection(found: Found, connection: int) -> Subject:
+    """Return a connection as the subject of a cause; without an id it is a transaction that none has."""
+    return found.server._replace(thing=Scope.CONNECTION, id=str(connection or ""))

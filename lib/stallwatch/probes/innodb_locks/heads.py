@@ -1,257 +1,270 @@
-"""Words for who blocks others: who it is, what it has, what it does, and what makes it let go."""
+"""Who is at the head of all waiting, and for how long that has blocked others without a break.
+
+A wait shows little: a single one for a row ends after innodb_lock_wait_timeout, and its successor begins;
+and who waits for long in a queue that moves may be blocked by a head of a moment ago. So it is the head that
+counts. Three things are certain: a head that is idle has had its locks since before it became idle, so it has
+blocked others as long as both last: who waits for a row, as INNODB_TRX shows the wait itself, and who waits
+to open a table, which a statement does first. (Of a definition, and of a COMMIT, the process list only shows
+since when the statement runs.) The same transaction, or the same statement, that was the head at the last
+look, too, has blocked others since then. So has the holder of a table for which one and the same statement
+waited at both looks, as later requests for a table queue behind that statement. (Requests for a row do not
+queue so strictly.) All else is possible, and a WARNING at most.
+"""
 
 from __future__ import annotations
 
-from stallwatch.probes.innodb_locks import transactions
-from stallwatch.probes.mysql import statements
-from stallwatch.probes.mysql.locks import words
-from stallwatch.probes.mysql.locks.graph import FLUSH, ROW, SERVER, USER
-from stallwatch.probes.mysql.locks.waits import TABLE_LEVEL, kind
-from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import say_duration
-from stallwatch.words import listed, plural
+from stallwatch.causes import Certainty
+from stallwatch.history import Since, own
+from stallwatch.probes.mysql.locks.graph import LockKind
+from stallwatch.probes.mysql.locks.rows import MOST
+from stallwatch.probes.mysql.locks.waits import opens_a_table
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+    from typing import Any
 
-    from stallwatch.probes.innodb_locks.collect import Details
-    from stallwatch.probes.innodb_locks.diagnosis import Head
-    from stallwatch.probes.innodb_locks.model import Found
+    from stallwatch.probes.innodb_locks.collect import Details, Waiting
     from stallwatch.probes.mysql.locks.graph import Wait
+    from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Process
 
-_AT_WORK = 3.0  # seconds since a connection did something
-_MOST_BESIDE = 10  # heads of the same connections, each on a line of its own
-_METADATA_LOCKS = (8, 0)  # MySQL: the instrument is on by default
+_ROUNDED = 2.0  # seconds: times are whole ones
+_APART = 900.0  # seconds between two looks, from which on nothing is known of the time between
 
 
-def subject(head: Head) -> str:
-    """Give its name and verb: ``connection 22 report@app1 blocks``, ``connections 22 and 23 block``."""
-    probably = "" if head.are_proven else "probably "
-    if head.are_suspects:
-        return f"{_names(head.together, last='or')} {probably}blocks"
-    if head.beside:
-        return f"{_names(head.together)} {probably}block"
-    who = transactions.subject(head.connection, head.process, head.transaction)
-    return f"{who} {probably}blocks"
+class Head(NamedTuple):
+    """A connection that blocks others and does not wait itself."""
+
+    connection: int  # 0: a transaction that no connection has
+    process: Process | None
+    transaction: Transaction | None
+    waits: Sequence[Wait]  # for what it has itself
+    behind: Sequence[int]  # connections
+    certain: float  # seconds that it has blocked others at least
+    possible: float  # at most, as far as it is known
+    is_of_users: bool = False  # all wait for locks of GET_LOCK(), which mean what the application wants
+    beside: Sequence[Head] = ()  # others that the same connections wait for: one of them alone ends nothing
+
+    @property
+    def together(self) -> Sequence[Head]:
+        """All that the same connections wait for."""
+        return (self, *self.beside)
+
+    @property
+    def first(self) -> Wait:
+        """What it has that others wait for, if it is several the one that is known best."""
+        return next((one for one in self.waits if one.certain), self.waits[0])
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether a table of the server shows that it holds what others wait for."""
+        return any(one.certain for one in self.waits)
+
+    @property
+    def certainty(self) -> Certainty:
+        """How certain it is that it is this one, and each that the same connections wait for.
+
+        It is only possible if one of several has what others wait for, and nothing shows which; of several
+        rows that are waited for each may have one.
+        """
+        if all(one.is_proven for one in self.together):
+            return Certainty.CERTAIN
+        rows = {one.row for head in self.together for one in head.waits}
+        return Certainty.POSSIBLE if self.are_doubted and len(rows) == 1 else Certainty.LIKELY
+
+    @property
+    def are_doubted(self) -> bool:
+        """Whether there are several, and no table of the server names any of them."""
+        return bool(self.beside) and not any(one.is_proven for one in self.together)
 
 
-def does(found: Found, head: Head) -> str:
-    """Return what it does: ``idle for 4 min``, in short where the line has more to name; "": not known."""
-    if head.beside:
-        idle = sum(one.is_idle for one in head.together)
-        return "all idle" if idle == len(head.together) else f"{idle or 'none'} of them idle"
-    if head.is_idle and (queue(found.details, head) or any(one.kind == SERVER for one in head.waits)):
-        return "idle"
-    one = head.transaction
-    if one and one.rolls_back:
-        return "which rolls back"
-    if head.process and head.process.command == "Killed":
-        return "killed already"
-    if words.commits(head.process):
-        return f"{'' if found.pending_writes else 'probably '}waiting for the disk (COMMIT)"
-    return words.doing(head.process) or (f"open for {say_duration(one.age)}" if one else "")
+class Blocked(NamedTuple):
+    """Connections that wait, for one another or for nobody knows whom."""
+
+    connections: Sequence[int]
+    certain: float  # seconds
+    possible: float
+    lock: LockKind | None = None  # that they wait for; None: several kinds
+    behind: int = 0  # how many wait for them in turn
+    is_of_users: bool = False  # as of a Head
 
 
-def whom(found: Found, head: Head) -> str:
-    """Return who waits: ``12 others``, ``ALTER TABLE shop.orders and 12 more``."""
-    details = found.details
-    least = "at least " if found.waiting.left_out or details.rows_left_out or details.locks_left_out else ""
-    if behind := queue(details, head):
-        return f"{behind[1]} and {least}{len(head.behind) - 1} more"
-    return f"{least}{plural(len(head.behind), 'other')}"
+class Memory:
+    """Which heads the last look has seen, and since when: seconds of the server's uptime."""
+
+    def __init__(self, memory: dict[str, Any], uptime: float) -> None:
+        self._kept = own(memory, "heads")
+        last = memory.get("looked")
+        if not isinstance(last, int | float) or not 0 <= uptime - last <= _APART:
+            self._kept.clear()
+        memory["looked"] = uptime
+        self.knew_any = bool(self._kept)
+        self._since = Since(self._kept, uptime)
+        self._seen: set[str] = set()
+
+    def seconds(self, key: str, lasts: float | None) -> float:
+        """Return for how long it has been seen. ``lasts``: what it does has begun so many seconds ago.
+
+        None: the key shows that it is the same.
+        """
+        self._seen.add(key)
+        seconds = self._since.seconds(key)
+        if lasts is not None and lasts + _ROUNDED < seconds:  # it has done something else meanwhile
+            self._since.seconds(key, holds=False)
+            return self._since.seconds(key)
+        return seconds
+
+    def forget_others(self) -> None:
+        """Keep what this look has seen."""
+        for key in set(self._kept) - self._seen:
+            del self._kept[key]
 
 
-def place(details: Details, head: Head) -> str:
-    """Return what is fought for, behind "blocks 12 others for 3 min": `` on shop.orders``."""
-    if queue(details, head):
-        return ""
-    first = next((one for one in head.waits if one.certain), head.waits[0])
-    if first.kind == USER:
-        return f" by the user lock {first.on}" if first.on else " by a user lock"
-    if first.kind == SERVER:
-        return f" by the {first.lock}"
-    if first.kind == FLUSH:
-        return " by a table in use"
-    return f" on {first.on}" if first.on else ""
+def heads(waiting: Waiting, details: Details, memory: Memory) -> list[Head]:
+    """Return who blocks others, who has done so for longest first."""
+    transactions = {one.process: one for one in waiting.transactions}
+    if sum(one.is_detached for one in waiting.transactions) > 1:
+        del transactions[0]  # nothing shows which of them it is
+    found = []
+    for connection in details.graph.heads():
+        if connection in details.unexplained:  # it waits itself, nobody knows for whom
+            continue
+        process, transaction = details.processes.get(connection), transactions.get(connection)
+        first = details.graph.first(connection)
+        behind = sorted(details.graph.behind(connection))
+        certain, possible = _look(process, transaction, first, transactions, details)
+        unbroken = _unbroken(first, details)
+        if transaction:
+            number = f"{connection}" if connection else f"0 {transaction.id}"
+            certain = max(certain, memory.seconds(f"{number} {transaction.started}", None))
+        else:
+            unbroken = max(unbroken, process.seconds if process else 0.0)
+        if connection:
+            certain = max(certain, memory.seconds(f"{connection}", unbroken))
+        head = Head(connection, process, transaction, first, behind, certain, max(certain, possible))
+        found.append(head._replace(is_of_users=_is_of_users(details, behind)))
+    return _together(sorted(found, key=lambda one: (one.is_of_users, -one.possible, -len(one.behind))))
 
 
-def queue(details: Details, head: Head) -> tuple[int, str] | None:
-    """Give which definition or FLUSH waits for the head while others queue behind that: connection, words."""
-    direct = {one.waiting for one in head.waits if not one.queued}
-    for one in head.waits:
-        process = details.processes.get(one.holding)
-        if one.queued and one.holding in direct and process and process.info:
-            said = "a FLUSH" if one.kind == FLUSH else statements.said(process.info)
-            return process.id, said
-    return None
+def _together(found: Sequence[Head]) -> list[Head]:
+    """Put those together that the same connections wait for: readers before a DDL, a row that many share."""
+    groups: dict[tuple[int, ...], list[Head]] = {}
+    for one in found:
+        groups.setdefault(tuple(one.behind), []).append(one)
+    together = (first._replace(beside=tuple(others)) for first, *others in groups.values())
+    return [one._replace(certain=_least(one)) if one.are_doubted else one for one in together]
 
 
-def advice(found: Found, head: Head) -> str:
-    """Write the next step."""
-    if head.beside:
-        return _for_all(found, head)
-    if head.process and head.process.command == "Killed":
-        return words.wait_for_rollback()
-    is_known = head.is_proven and head.process
-    if head.connection and not is_known and not (head.process and not head.process.is_client):
-        said = _end(found, head)
-        return words.check_first(head.connection) if said.startswith("KILL ") else said
-    if head.process and head.process.is_client:
-        if _moves(head):
-            return f"look again: if {head.connection} is still at the head, KILL {head.connection}"
-        if _is_backup(head):
-            return words.release_backup(head.connection)
-    by = ""
-    if head.connection and not head.transaction and any(one.kind != ROW for one in head.waits):
-        releases = next(one.release for one in head.waits if not one.queued).removeprefix("COMMIT or ")
-        by = releases if head.is_idle else "end"
-    said = _end(found, head, by)
-    # Of who stands before a definition or a FLUSH, the line has no room for the second choice.
-    in_short = said.startswith("KILL ") and queue(found.details, head)
-    return said.partition(", or ")[0] if in_short else said
+def _least(head: Head) -> float:
+    """Return for how long each of several has been able to block others, as at least one of them does."""
+    return min(one.certain for one in head.together)
 
 
-def _end(found: Found, head: Head, by: str = "", *, named: bool = False) -> str:
-    """Return how a head is made to let go, or why it must not be ended, as ``transactions.end``."""
-    return transactions.end(found, head.connection, head.process, head.transaction, by, named=named)
+def _look(
+    process: Process | None,
+    transaction: Transaction | None,
+    first: Sequence[Wait],
+    transactions: dict[int, Transaction],
+    details: Details,
+) -> tuple[float, float]:
+    """Give for how long a head has blocked others, for certain and possibly, as far as one look shows it."""
+    idle = process.seconds if process and process.command == "Sleep" and process.tells_idle else 0.0
+    certain = possible = 0.0
+    for one in first:
+        waits = transactions.get(one.waiting)
+        if one.lock is LockKind.ROW:
+            seconds = (waits.waiting or 0.0) if waits else 0.0
+            certain = max(certain, min(seconds, idle))
+        else:
+            waiter = details.processes.get(one.waiting)
+            seconds = waiter.seconds if waiter else 0.0
+            if waiter and opens_a_table(waiter):
+                certain = max(certain, min(seconds, idle))
+        ages = [other for other in (transaction and transaction.age, process and process.seconds) if other]
+        if one.lock is not LockKind.ROW and one.certain and not transaction:
+            ages = []  # LOCK TABLES lasts longer than a statement
+        possible = max(possible, min(seconds, max(ages, default=seconds)))
+    return certain, possible
 
 
-def _is_backup(head: Head) -> bool:
-    """Whether others wait for nothing but its backup lock."""
-    return all(one.lock == words.BACKUP_LOCK for one in head.waits)
+def _unbroken(first: Sequence[Wait], details: Details) -> float:
+    """Return for how long one has waited to open a table of the head, as a table of the server shows it."""
+    direct = (details.processes.get(one.waiting) for one in first if one.certain and not one.queued)
+    return max((one.seconds for one in direct if one and opens_a_table(one)), default=0.0)
 
 
-def _moves(head: Head) -> bool:
-    """Whether a client did something just now and is hardly known to block others: its turn may be new."""
-    is_new = head.certain < min(_AT_WORK, head.possible / 2)
-    return bool(is_new and head.process and head.process.is_client and head.process.seconds < _AT_WORK)
+def lasting(found: Sequence[Head], later: Sequence[Transaction] | None) -> list[Head]:
+    """Leave out those whose transaction is over a moment later: the head of a queue that moves.
 
-
-def _names(heads: Sequence[Head], last: str = "and") -> str:
-    """Name several: ``connections 20 and 21``, ``connection 20 or an XA transaction``."""
-    ids = [str(one.connection) for one in heads if one.connection]
-    plural_ = "s" * (len(ids) > 1 and last == "and")
-    of_xa = [] if len(ids) == len(heads) else ["an XA transaction"]
-    return f" {last} ".join([f"connection{plural_} {listed(ids, last=last)}"] * bool(ids) + of_xa)
-
-
-def _for_all(found: Found, head: Head) -> str:
-    """Return how all of several heads are made to let go: first those that must not just be killed."""
-    if head.are_suspects:
-        can_end = all(_ends_by_kill(found, one) for one in head.together)
-        return "check which of them has it" + ", then end that one alone" * can_end
-    for one in head.together:
-        if said := _not_just_killed(found, one):
-            return said
-    kill = f"KILL {listed(_ids(head))}"
-    return kill if head.are_proven else f"check them, then {kill}"
-
-
-def _ends_by_kill(found: Found, one: Head) -> bool:
-    """Whether it is a client's, and KILL is the first choice for it."""
-    is_client = one.process and one.process.is_client
-    return bool(is_client and _end(found, one).startswith("KILL "))
-
-
-def _not_just_killed(found: Found, one: Head) -> str:
-    """Return what is to be done about one of several that a plain KILL is wrong for; "": it is right."""
-    number, is_client = one.connection, one.process and one.process.is_client
-    said = words.release_backup(number) if is_client and _is_backup(one) else _end(found, one, named=True)
-    if said.startswith("KILL "):
-        return "" if one.process else f"check {number}, then KILL {number}"
-    return f"check {number}, then {said}" if is_client and not one.is_proven else said
-
-
-def _ids(head: Head) -> list[str]:
-    """Give the connections of all heads together."""
-    return [str(one.connection) for one in head.together if one.connection]
-
-
-def more(found: Found, head: Head) -> Iterator[str]:
-    """Give the lines below: what it has, who waits, what it did last, what is not known."""
-    yield from _held(head.waits)
-    yield _waiting(found, head)
-    for one in head.together[:_MOST_BESIDE] if head.beside else ():
-        who = transactions.subject(one.connection, one.process, one.transaction)
-        yield f"they wait for {who}, {does(found, one._replace(waits=(), beside=()))}"
-    if len(head.together) > _MOST_BESIDE:
-        yield f"all that they wait for: connections {', '.join(_ids(head))}"
-    if behind := queue(found.details, head):
-        # To end a FLUSH TABLES does not help who waits for it (MySQL 9.7.2).
-        first = found.details.processes.get(behind[0])
-        ends = behind[1] != "a FLUSH" and first and first.is_client
-        lets = f": KILL {behind[0]} lets them go on without it" if ends else ""
-        yield f"the others queue behind {behind[1]} of connection {behind[0]}{lets}"
-    if head.beside:
-        pass
-    elif head.transaction:
-        yield from transactions.of_transaction(found, head.transaction)
-    elif head.connection:
-        yield from transactions.last(found, head.connection)
-    else:
-        yield words.END_DETACHED
-    if not head.are_proven:
-        yield _not_named(head)
-        if not all(one.kind == ROW or one.lock.startswith(words.TABLE_LEVEL_LOCK) for one in head.waits):
-            yield from _to_know(found, hangs=any(one.kind == SERVER for one in head.waits))
-
-
-def _not_named(head: Head) -> str:
-    """Return that no table of the server names the holder, and who else it may be."""
-    if head.beside:
-        doubted = _names([one for one in head.together if not one.is_proven], last="or")
-        return f"no table of the server names the holder: perhaps not {doubted}"
-    return "no table of the server names the holder: this connection is the only possible one, or the oldest"
-
-
-def _held(waits: Sequence[Wait]) -> Iterator[str]:
-    """Return which locks it has that others wait for, the index of rows, too."""
-    told = dict.fromkeys(one.said for one in waits if not one.queued)
-    if told:
-        which = " (of FLUSH TABLES WITH READ LOCK or a backup)" * (words.READ_OR_BACKUP_LOCK in told)
-        yield f"what others wait for: {listed(list(told))}{which}"
-
-
-def _waiting(found: Found, head: Head) -> str:
-    for_rows, processes = found.waiting.for_rows(), found.details.processes
-
-    def seconds(one: int) -> float:
-        known = processes.get(one)
-        return for_rows.get(one, known.seconds if known else 0.0)
-
-    behind = sorted(head.behind, key=lambda one: -seconds(one))
-    names = listed([str(one) for one in behind])
-    longest = processes.get(behind[0])
-    said = f" ({statements.said(longest.info)})" if longest and longest.info else ""
-    verb = "has waited" if len(behind) == 1 else "wait, the first"
-    what = f"connection{'s' * (len(behind) > 1)} {names} {verb} for {say_duration(seconds(behind[0]))}{said}"
-    direct = {one.waiting for one in head.waits}
-    indirect = len(set(head.behind) - direct)
-    return f"{what}, {indirect} of them in a chain behind others" if indirect else what
-
-
-def how_to_find(found: Found, waits: Process | None) -> list[str]:
-    """Return where the holder can be found, and what would show it."""
-    of_it = kind(waits) if waits and not waits.state.startswith(TABLE_LEVEL) else ""
-    known = list(_to_know(found, hangs=of_it == SERVER)) if of_it else []
-    if of_it == USER:
-        return ["SELECT IS_USED_LOCK('its name')", *known]
-    if found.missing:
-        return ["GRANT what is missing, see below", *known]
-    return ["see SHOW FULL PROCESSLIST for what is older", *known]
-
-
-def _to_know(found: Found, *, hangs: bool) -> Iterator[str]:
-    """Return what would name the holder of a lock of a table or of the server.
-
-    ``hangs``: INSTALL SONAME waits itself behind FLUSH TABLES WITH READ LOCK (MariaDB 10.11.19).
+    ``later``: MOST transactions then; None: not looked at.
     """
-    flavour = found.flavour
-    if found.details.tells:
-        return
-    if flavour and flavour.mariadb:
-        step = ": install it when this is over" if hangs else ": INSTALL SONAME 'metadata_lock_info'"
-        yield f"the plugin metadata_lock_info names who holds them{step}"
-    elif flavour and flavour.version < _METADATA_LOCKS:
-        yield "performance_schema.metadata_locks names them, with its instrument wait/lock/metadata/sql/mdl"
+    if later is None or len(later) >= MOST:
+        return [*found]
+    still = {(one.process, one.started) for one in later}
+    lasts = [
+        one
+        for head in found
+        for one in (head._replace(beside=()), *head.beside)
+        if not one.transaction or (one.transaction.process, one.transaction.started) in still
+    ]
+    return _together(lasts)
+
+
+def circles(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]:
+    """Return who wait for one another, which the server does not see, as their locks are of several kinds."""
+    found, for_rows = [], waiting.for_rows()
+    for circle in details.graph.circles():
+        seconds = [_wait(one, for_rows, details, memory) for one in sorted(circle)]
+        found.append(Blocked(sorted(circle), *map(min, zip(*seconds, strict=True))))
+    return found
+
+
+def unexplained(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]:
+    """Return who wait for nobody knows whom, by kinds.
+
+    Who waits for a row may have been blocked by one after the other.
+    """
+    kinds: dict[LockKind, list[int]] = {}
+    for connection, kind in details.unexplained.items():
+        kinds.setdefault(kind, []).append(connection)
+    found, for_rows = [], waiting.for_rows()
+    for kind, connections in kinds.items():
+        seconds = [_wait(one, for_rows, details, memory) for one in connections]
+        certain = 0.0 if kind is LockKind.ROW else max(known for known, _ in seconds)
+        behind = set().union(*(details.graph.behind(one) for one in connections)) - {*connections}
+        blocked = Blocked(connections, certain, max(possible for _, possible in seconds), kind, len(behind))
+        found.append(blocked._replace(is_of_users=kind is LockKind.USER and _is_of_users(details, behind)))
+    return found
+
+
+def _is_of_users(details: Details, connections: Collection[int]) -> bool:
+    return all(one.lock is LockKind.USER for one in details.graph.waits if one.waiting in connections)
+
+
+def _wait(
+    connection: int, for_rows: Mapping[int, float], details: Details, memory: Memory
+) -> tuple[float, float]:
+    """Return for how long a connection has waited, for certain and possibly."""
+    process = details.processes.get(connection)
+    told = for_rows.get(connection, process.seconds if process else 0.0)
+    seen = max(memory.seconds(f"waits {connection}", told), for_rows.get(connection, 0.0))
+    return seen, max(seen, told)
+
+
+def oldest(waiting: Waiting, found: Sequence[Head], details: Details) -> Transaction | None:
+    """Find the oldest transaction that blocks nobody, and is not of a thread of the server itself.
+
+    Transactions that wait, also for each other, are left out: their heads are reported.
+    """
+    processes = details.processes
+    involved = {one.waiting for one in details.graph.waits}
+    involved |= {other.connection for one in found for other in one.together}
+    others = [
+        one
+        for one in waiting.transactions
+        if one.waiting is None
+        and one.process not in involved
+        and not ((known := processes.get(one.process)) and not known.is_client and known.command != "Killed")
+    ]
+    return max(others, key=lambda one: one.age, default=None)

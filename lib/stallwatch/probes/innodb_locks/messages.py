@@ -2,40 +2,57 @@
 
 from __future__ import annotations
 
+from stallwatch.causes import Certainty, Kind
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
-from stallwatch.line import shorten
-from stallwatch.probes.innodb_locks import heads, transactions
+from stallwatch.line import Forms, forms, shorten
+from stallwatch.probes.innodb_locks import diagnosis
 from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, WAITS
 from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.locks import words
-from stallwatch.probes.mysql.locks.graph import ROW
+from stallwatch.probes.mysql.locks.graph import LockKind
 from stallwatch.probes.mysql.locks.metadata import MOST as LOCKS
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import say_duration, say_rate
+from stallwatch.units import say_count, say_duration, say_rate
 from stallwatch.words import listed, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from stallwatch.causes import Cause
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
-    from stallwatch.probes.innodb_locks.diagnosis import Blocked, Head
+    from stallwatch.probes.innodb_locks.heads import Blocked, Head
     from stallwatch.probes.innodb_locks.model import Found
+    from stallwatch.probes.mysql.locks.graph import Wait
+    from stallwatch.probes.mysql.locks.rows import Transaction
+    from stallwatch.probes.mysql.processes import Process
 
 BLOCKED, USER_LOCK, TRANSACTION = "blocked", "user_lock", "transaction"  # quantities that are judged
 MOST_HEADS = 5  # heads that are reported; any more are left out
+_MOST_BESIDE = 10  # heads of the same connections, each on a line of its own
+_MOST_WAITS = 5  # of a circle, one on each line
 _STATEMENT = 200  # bytes of a statement on a line
 _DAY = 86_400.0  # seconds: so old a deadlock that was before the first look is shown
-_MOST_WAITS = 5  # of a circle, one on each line
+_WORTH_TELLING = 1000  # rows that a transaction has changed
+_METADATA_LOCKS = (8, 0)  # MySQL: the instrument is on by default
+_KEEPS_VIEW = {"REPEATABLE READ", "SERIALIZABLE"}  # isolation levels
+_TIMED_OUT = Forms("after innodb_lock_wait_timeout (error 1205)", "error 1205")
+_UNLISTED = "not in the process list"
+# What a blocker does, where the rule that has decided knows it.
+_DOES = {
+    "rolls_back": Forms("which rolls back"),
+    "killed": Forms("killed already"),
+    "one_of_several_without_connection": Forms("prepared or rolling back", "prepared"),
+    "commit_waits_for_the_disk": Forms("waiting for the disk (COMMIT)", "waiting for the disk"),
+    "commits_for_long": Forms("waiting for the disk (COMMIT)", "waiting for the disk"),
+}
 
 
 def all_of_it(found: Found, run: Run) -> Iterator[Finding]:
     """Return who blocks whom, then which transactions are old, then the numbers and what is not known."""
-    blocked = [*_blocked(found, run)]
-    yield from blocked
+    yield from _blocked(found, run)
     yield _transaction(found, run)
-    for one in _counts(found):  # waits that time out are a symptom of who blocks
-        yield one._replace(in_table=one.name == "timeouts" and any(map(run.is_problem, blocked)))
+    yield from _counts(found)
     yield from _asides(found)
 
 
@@ -54,59 +71,214 @@ def _blocked(found: Found, run: Run) -> Iterator[Reading]:
             )
 
 
-def _judged(name: str, certain: float, possible: float, run: Run) -> Reading:
+def _judged(of: Head | Blocked, run: Run) -> Reading:
     """Take what is possible, unless it is certain that it is critical: then that is known."""
-    is_known = certain >= possible or run.alerts(name, certain, State.CRITICAL)
-    return Reading(name, round(certain if is_known else possible, 3), "s", confirmed=is_known)
+    name = USER_LOCK if of.is_of_users else BLOCKED
+    is_known = of.certain >= of.possible or run.alerts(name, of.certain, State.CRITICAL)
+    return Reading(name, round(of.certain if is_known else of.possible, 3), "s", confirmed=is_known)
+
+
+def _explained(reading: Reading, cause: Cause, why: str, *, named: bool = False) -> Reading:
+    """Return a reading with its cause, in words and as data."""
+    return reading._replace(why=why, advice=words.step(cause.parameters["step"], named=named), cause=cause)
 
 
 def _head(found: Found, head: Head, run: Run) -> Reading:
-    reading = _judged(USER_LOCK if head.is_of_users else BLOCKED, head.certain, head.possible, run)
-    most = "" if reading.confirmed else "up to "
-    whom = heads.whom(found, head)
-    what = f"{heads.subject(head)} {whom} for {most}{say_duration(reading.value or 0.0)}"
-    line = Line(heads.place(found.details, head), tuple(heads.more(found, head)), fits=True)
-    return reading._replace(
-        what=what, why=heads.does(found, head), advice=heads.advice(found, head), line=line
-    )
+    cause, reading = diagnosis.of_head(found, head), _judged(head, run)
+    seconds = f"{'' if reading.confirmed else 'up to '}{say_duration(reading.value or 0.0)}"
+    probably = "" if head.certainty is Certainty.CERTAIN else "probably "
+    verb = "block" if head.beside and head.certainty is not Certainty.POSSIBLE else "blocks"
+    who, whom = _heads(head), _whom(found, head)
+    pairs = (who[0], whom[0]), (who[0], whom[0]), (who[-1], whom[-1])  # the place goes before the account
+    what = Forms(*(f"{one} {probably}{verb} {others} for {seconds}" for one, others in pairs))
+    reading = reading._replace(what=what, line=Line(_place(found, head), tuple(_below(found, head, cause))))
+    return _explained(reading, cause, _does(head, cause), named=bool(head.beside))
+
+
+def _heads(head: Head) -> tuple[str, ...]:
+    """Name them: ``connection 22 report@app1``, ``connections 22 and 23``."""
+    if not head.beside:
+        return forms(_whose(head.connection, head.process, head.transaction))
+    return (_names(head.together, last="or" if head.certainty is Certainty.POSSIBLE else "and"),)
+
+
+def _names(heads: Sequence[Head], last: str = "and") -> str:
+    """Name several: ``connections 20 and 21``, ``connection 20 or an XA transaction``."""
+    ids = [str(one.connection) for one in heads if one.connection]
+    plural_ = "s" * (len(ids) > 1 and last == "and")
+    of_xa = [] if len(ids) == len(heads) else ["an XA transaction"]
+    return f" {last} ".join([f"connection{plural_} {listed(ids, last=last)}"] * bool(ids) + of_xa)
+
+
+def _whose(connection: int, process: Process | None, transaction: Transaction | None) -> Forms:
+    """Name a connection, or the transaction that none has."""
+    if connection and process and process.is_system:
+        return Forms(f"applier {connection}")
+    if connection:
+        return Forms(f"connection {words.who(connection, process)}", f"connection {connection}")
+    if not transaction:
+        return Forms("one of several transactions without a connection", "one of several XA transactions")
+    if transaction.rolls_back:
+        return Forms("a transaction from before the last start of the server", "an old transaction")
+    return Forms("an XA transaction without a connection", "an XA transaction")
+
+
+def _does(head: Head, cause: Cause) -> str:
+    """Return what it does: ``idle for 4 min``."""
+    if head.beside:
+        idle = sum(bool(one.process and one.process.command == "Sleep") for one in head.together)
+        return "all idle" if idle == len(head.together) else f"{idle or 'none'} of them idle"
+    why = _why(cause, head.process)
+    if head.transaction and not why:
+        return Forms(f"open for {say_duration(head.transaction.age)}", "open")
+    return why or _UNLISTED
+
+
+def _why(cause: Cause, process: Process | None) -> str:
+    """Return what a connection does, as the rule that has decided knows it, or as the process list shows."""
+    does = _DOES.get(cause.evidence)
+    if not does:
+        return words.doing(process) or ("at work" if process else "")
+    is_doubted = cause.kind is Kind.SLOW_DISK and cause.certainty is not Certainty.CERTAIN
+    return Forms(*(f"probably {one}" for one in forms(does))) if is_doubted else does
+
+
+def _whom(found: Found, head: Head) -> tuple[str, ...]:
+    """Return who waits: ``12 others``, ``ALTER TABLE shop.orders and 12 more``; then a shorter form."""
+    is_cut = found.waiting.left_out or found.details.rows_left_out or found.details.locks_left_out
+    least = "at least " if is_cut else ""
+    others = f"{least}{plural(len(head.behind), 'other')}"
+    if queue := _queue(found, head):
+        return f"{_queues_behind(queue)} and {least}{len(head.behind) - 1} more", others
+    return (others,)
+
+
+def _place(found: Found, head: Head) -> str:
+    """Return what is fought for, behind "blocks 12 others for 3 min": `` on shop.orders``."""
+    first = head.first
+    if _queue(found, head):
+        return ""
+    if first.lock is LockKind.USER:
+        return f" by the {words.lock(first)}" if first.on else " by a user lock"
+    if first.lock.is_of_server:
+        return f" by the {words.lock(first)}"
+    if first.lock in {LockKind.FLUSH, LockKind.STATEMENT}:
+        return " by a table in use"
+    return f" on {first.on}" if first.on else ""
+
+
+def _queue(found: Found, head: Head) -> tuple[Wait, Process] | None:
+    """Find the definition or FLUSH that waits for the head while others queue behind that."""
+    direct = {one.waiting for one in head.waits if not one.queued}
+    for one in head.waits:
+        process = found.details.processes.get(one.holding)
+        if one.queued and one.holding in direct and process and process.info:
+            return one, process
+    return None
+
+
+def _queues_behind(queue: tuple[Wait, Process]) -> str:
+    wait, process = queue
+    return "a FLUSH" if wait.lock is LockKind.FLUSH else statements.said(process.info)
+
+
+def _below(found: Found, head: Head, cause: Cause) -> Iterator[str]:
+    """Give the lines below: what it has, who waits, what it did last, what is not known."""
+    if held := dict.fromkeys(words.lock(one) for one in head.waits if not one.queued):
+        either = any(one.lock is LockKind.SERVER for one in head.waits if not one.queued)
+        which = " (of FLUSH TABLES WITH READ LOCK or a backup)" * either
+        yield f"what others wait for: {listed(list(held))}{which}"
+    yield _waiting(found, head)
+    if head.beside:
+        yield from _each(head, cause.parameters["each"])
+    if queue := _queue(found, head):
+        # To end a FLUSH TABLES does not help who waits for it (MySQL 9.7.2).
+        wait, first = queue
+        ends = wait.lock is not LockKind.FLUSH and first.is_client
+        lets = f": KILL {first.id} lets them go on without it" if ends else ""
+        yield f"the others queue behind {_queues_behind(queue)} of connection {first.id}{lets}"
+    if not head.beside and head.transaction:
+        yield from _of_transaction(found, head.transaction)
+    elif not head.beside and head.connection:
+        yield from _last(found, head.connection)
+    if head.certainty is not Certainty.CERTAIN:
+        doubted = _names([one for one in head.together if not one.is_proven], last="or")
+        only = "this connection is the only possible one, or the oldest"
+        maybe = f"perhaps not {doubted}" if head.beside else only
+        yield f"no table of the server names the holder: {maybe}"
+        if any(one.lock not in {LockKind.ROW, LockKind.TABLE} for one in head.waits):
+            yield from _to_know(found, hangs=any(one.lock.is_of_server for one in head.waits))
+
+
+def _each(head: Head, causes: Sequence[Cause]) -> Iterator[str]:
+    """Give a line for each of several heads."""
+    for one, cause in list(zip(head.together, causes, strict=True))[:_MOST_BESIDE]:
+        who = _whose(one.connection, one.process, one.transaction)
+        yield f"they wait for {who}, {_does(one._replace(beside=()), cause)}"
+    if len(causes) > _MOST_BESIDE:
+        ids = (str(one.connection) for one in head.together if one.connection)
+        yield f"all that they wait for: connections {', '.join(ids)}"
+
+
+def _waiting(found: Found, head: Head) -> str:
+    for_rows, processes = found.waiting.for_rows(), found.details.processes
+
+    def seconds(one: int) -> float:
+        known = processes.get(one)
+        return for_rows.get(one, known.seconds if known else 0.0)
+
+    behind = sorted(head.behind, key=lambda one: -seconds(one))
+    names = listed([str(one) for one in behind])
+    longest = processes.get(behind[0])
+    said = f" ({statements.said(longest.info)})" if longest and longest.info else ""
+    verb = "has waited" if len(behind) == 1 else "wait, the first"
+    what = f"connection{'s' * (len(behind) > 1)} {names} {verb} for {say_duration(seconds(behind[0]))}{said}"
+    direct = {one.waiting for one in head.waits}
+    indirect = len(set(head.behind) - direct)
+    return f"{what}, {indirect} of them in a chain behind others" if indirect else what
+
+
+def _to_know(found: Found, *, hangs: bool) -> Iterator[str]:
+    """Return what would name the holder of a lock of a table or of the server.
+
+    ``hangs``: INSTALL SONAME waits itself behind FLUSH TABLES WITH READ LOCK (MariaDB 10.11.19).
+    """
+    flavour = found.flavour
+    if found.details.tells:
+        return
+    if flavour and flavour.mariadb:
+        step = ": install it when this is over" if hangs else ": INSTALL SONAME 'metadata_lock_info'"
+        yield f"the plugin metadata_lock_info names who holds them{step}"
+    elif flavour and flavour.version < _METADATA_LOCKS:
+        yield "performance_schema.metadata_locks names them, with its instrument wait/lock/metadata/sql/mdl"
 
 
 def _circle(found: Found, circle: Blocked, run: Run) -> Reading:
-    reading = _judged(BLOCKED, circle.certain, circle.possible, run)
+    cause, reading = diagnosis.of_circle(found, circle), _judged(circle, run)
     names = listed([str(one) for one in circle.connections])
-    what = f"connections {names} wait for each other for {say_duration(reading.value or 0.0)}"
-    why = "by locks of several kinds"
-    kinds = [
-        f"connection {one.waiting} waits for the {one.said} of connection {one.holding}"
-        for one in found.details.graph.waits
-        if one.waiting in circle.connections and one.holding in circle.connections
+    probably = "" if cause.certainty is Certainty.CERTAIN else "probably "
+    seconds = say_duration(reading.value or 0.0)
+    what = f"connections {names} {probably}wait for each other for {seconds}"
+    locks = [
+        f"connection {one.waiting} waits for the {words.lock(one)} of connection {one.holding}"
+        for one in diagnosis.between(found, circle)
     ]
     ends = "the server does not see such a deadlock: it lasts until one of the waits times out"
-    clients = [
-        str(one)
-        for one in circle.connections
-        if (known := found.details.processes.get(one)) is None or known.is_client
-    ]
-    one_of = f"{'one of ' * (len(clients) > 1)}{listed(clients)}"
-    advice = f"KILL {one_of}" if clients else "wait until one of the waits times out"
-    return reading._replace(
-        what=what, why=why, advice=advice, line=Line(more=(*kinds[:_MOST_WAITS], ends), fits=True)
-    )
+    reading = reading._replace(what=what, line=Line(more=(*locks[:_MOST_WAITS], ends)))
+    return _explained(reading, cause, "by locks of several kinds")
 
 
 def _unexplained(found: Found, waits: Blocked, run: Run) -> Reading:
-    reading = _judged(USER_LOCK if waits.is_of_users else BLOCKED, waits.certain, waits.possible, run)
+    cause, reading = diagnosis.of_unknown(found, waits), _judged(waits, run)
     first = found.details.processes.get(waits.connections[0])
-    on = f' ("{first.state}")' if first and waits.kind != ROW else " for a row lock"
+    on = f' ("{first.state}")' if first and waits.lock is not LockKind.ROW else " for a row lock"
     what = f"{plural(len(waits.connections), 'connection')} wait{'s' * (len(waits.connections) == 1)}"
     behind = f", with {plural(waits.behind, 'other')} behind" if waits.behind else ""
-    advice, *more = heads.how_to_find(found, first)
-    return reading._replace(
-        what=f"{what} for up to {say_duration(reading.value or 0.0)}",
-        why="who blocks is not known",
-        advice=advice,
-        line=Line(on + behind, tuple(more), fits=True),
-    )
+    is_named = waits.lock in {LockKind.ROW, LockKind.TABLE}  # where a table of the server has it at all
+    more = () if is_named else tuple(_to_know(found, hangs=waits.lock is LockKind.SERVER))
+    what = f"{what} for up to {say_duration(reading.value or 0.0)}"
+    reading = reading._replace(what=what, line=Line(on + behind, more))
+    return _explained(reading, cause, "who blocks is not known")
 
 
 def _summary(found: Found) -> str:
@@ -130,20 +302,52 @@ def _transaction(found: Found, run: Run) -> Reading:
     if not one:
         other = "other " if found.waiting.transactions else ""
         return Reading(TRANSACTION, 0, "s", f"no {other}transaction of a client is open", line=Line())
-    reading = Reading(
-        TRANSACTION, one.age, "s", f"the oldest transaction is open for {say_duration(one.age)}"
-    )
-    if not run.is_problem(reading):
-        return reading._replace(line=Line())
-    process = found.details.processes.get(one.process)
-    who = transactions.subject(one.process, process, one)
     age = say_duration(one.age)
-    return reading._replace(
-        what=f"{who} has a transaction open for {age}" if one.process else f"{who} is open for {age}",
-        why=words.doing(process) if one.process else "",
-        advice=transactions.end(found, one.process, process, one),
-        line=Line(more=(*transactions.of_transaction(found, one), *transactions.undo(found, one)), fits=True),
-    )
+    reading = Reading(TRANSACTION, one.age, "s", f"the oldest transaction is open for {age}", line=Line())
+    if not run.is_problem(reading):
+        return reading
+    process, cause = found.details.processes.get(one.process), diagnosis.of_transaction(found, one)
+    open_ = f"has a transaction open for {age}" if one.process else f"is open for {age}"
+    what = Forms(*(f"{who} {open_}" for who in forms(_whose(one.process, process, one))))
+    line = Line(more=(*_of_transaction(found, one), *_kept(found, one)))
+    why = _why(cause, process) or (_UNLISTED if one.process else "prepared, not committed")
+    return _explained(reading._replace(what=what, line=line), cause, why)
+
+
+def _of_transaction(found: Found, one: Transaction) -> Iterator[str]:
+    """Return what a transaction is like, and what it did last."""
+    few = one.modified < _WORTH_TELLING
+    changed = plural(one.modified, "row") if few else f"{say_count(one.modified)} rows"
+    yield f"its transaction is open for {say_duration(one.age)} and has changed {changed}"
+    if one.process:
+        yield from _last(found, one.process)
+
+
+def _last(found: Found, connection: int) -> Iterator[str]:
+    """Return which program a connection is of, and its last statement."""
+    program = found.programs.get(connection)
+    if program and program.name:
+        yield f"its program is {program.name}" + (f", pid {program.pid}" if program.pid else "")
+    if (last := found.last.get(connection)) and last.digest:
+        yield f"its last statement: {shorten(last.digest, _STATEMENT)}"
+    else:
+        yield "its last statement is not known: performance_schema has none of it"
+
+
+def _kept(found: Found, one: Transaction) -> Iterator[str]:
+    """Return what others pay for a transaction that is open: its read view, and the history list."""
+    if one.isolation in _KEEPS_VIEW:
+        view = f"its read view ({one.isolation}), if it has read, is up to {say_duration(one.age)} old"
+        yield f"{view}: purge keeps all that was changed since"
+    elif one.isolation:
+        yield f"it keeps no read view between its statements ({one.isolation})"
+    if found.history is not None:
+        grown = ""
+        if found.grown:
+            more, seconds = found.grown
+            than = f"{say_count(abs(more))} {'more' if more > 0 else 'fewer'} than" if more else "as many as"
+            grown = f", {than} {say_duration(seconds)} ago"
+        yield f"history list: {say_count(found.history)} transactions to purge{grown}"
 
 
 def _counts(found: Found) -> Iterator[Reading]:
@@ -159,9 +363,8 @@ def _counts(found: Found) -> Iterator[Reading]:
     within = say_duration(interval.seconds)
     if (timeouts := interval.counts.get(TIMEOUTS)) is not None:
         what = f"{plural(timeouts, 'row lock wait')} timed out in the last {within}"
-        advice = "see whether the clients try again"
-        line = Line(more=("innodb_lock_wait_timeout was over: error 1205",) if timeouts else (), fits=True)
-        yield Reading("timeouts", timeouts, "", what, "", advice, line=line)
+        reading = Reading("timeouts", timeouts, "", what, line=Line())
+        yield _explained(reading, diagnosis.of_timeouts(found), _TIMED_OUT) if timeouts else reading
     if (deadlocks := interval.counts.get(DEADLOCKS)) is not None:
         yield _deadlocks(found, deadlocks, within)
     if found.history is not None:
@@ -174,16 +377,18 @@ def _counts(found: Found) -> Iterator[Reading]:
 
 def _deadlocks(found: Found, number: float, within: str) -> Reading:
     what = f"{plural(number, 'deadlock')} in the last {within}"
-    reading = Reading("deadlocks", number, "", what, "", "see SHOW ENGINE INNODB STATUS", line=Line())
-    if not (number and found.deadlock):
+    reading, cause = Reading("deadlocks", number, "", what, line=Line()), diagnosis.of_deadlocks(found)
+    if not number:
         return reading
-    whose, both, more = _latest(found)
-    advice = f"let {both} lock rows in the same order"
-    return reading._replace(why=f"the latest: {whose}", advice=advice, line=Line(more=more, fits=True))
+    if not found.deadlock:
+        return _explained(reading, cause, "whose is not known")
+    whose, more = _latest(found)
+    why = Forms(f"the latest: {whose}", f"the latest of {len(found.deadlock)} connections")
+    return _explained(reading._replace(line=Line(more=more)), cause, why)
 
 
-def _latest(found: Found) -> tuple[str, str, tuple[str, ...]]:
-    """Give whose statements were in the latest deadlock, "both" or "all", and a line for each of them."""
+def _latest(found: Found) -> tuple[str, tuple[str, ...]]:
+    """Give whose statements were in the latest deadlock, and a line for each of them."""
     said = [statements.said(one.statement) or f"connection {one.connection}" for one in found.deadlock]
     both = "both" if len(said) == 2 else "all"  # noqa: PLR2004 - words
     same = f"{both} {said[0]}" if len(said) > 1 and len({*said}) == 1 else listed(said)
@@ -193,14 +398,14 @@ def _latest(found: Found) -> tuple[str, str, tuple[str, ...]]:
         ended = ", was rolled back" if one.is_rolled_back else ""
         waited = f", waited for {one.table}{f', index {one.key}' if one.key else ''}" if one.table else ""
         more.append(f"connection {one.connection}{waited}{ended}: {statement}")
-    return same, both, tuple(more)
+    return same, tuple(more)
 
 
 def _deadlock_before(found: Found) -> Iterator[Fault]:
     """Show the latest deadlock of a day, of which the server does not show whether it was one of many."""
     if not found.deadlock or not found.deadlock_at or not 0 <= found.deadlock_at[1] <= _DAY:
         return
-    whose, _, more = _latest(found)
+    whose, more = _latest(found)
     at, passed = found.deadlock_at
     what = f"the latest deadlock was {say_duration(passed)} ago, at {at[-8:]} of the server's clock: {whose}"
     yield Fault(State.OK, what, line=Line(more=more))

@@ -8,9 +8,10 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from stallwatch.causes import Subject
     from stallwatch.history.delta import Interval
     from stallwatch.probes.innodb_locks.collect import Details, Last, Waiting
-    from stallwatch.probes.innodb_locks.diagnosis import Blocked, Head
+    from stallwatch.probes.innodb_locks.heads import Blocked, Head
     from stallwatch.probes.mysql.locks.deadlocks import Party
     from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Program
@@ -22,6 +23,8 @@ class Found(NamedTuple):
 
     waiting: Waiting
     details: Details
+    server: Subject
+    at: float  # seconds since 1970
     interval: Interval = NOTHING
     flavour: Flavour | None = None
     is_detailed: bool = False  # whether it was asked who blocks whom

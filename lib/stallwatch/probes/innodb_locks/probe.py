@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from stallwatch.causes import Subject
 from stallwatch.findings import ProbeError
 from stallwatch.history import delta, recall
-from stallwatch.probes.innodb_locks import diagnosis, messages
+from stallwatch.probes.innodb_locks import heads, messages
 from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, Collector, Details, since_idle
 from stallwatch.probes.innodb_locks.messages import BLOCKED, MOST_HEADS, TRANSACTION
 from stallwatch.probes.innodb_locks.model import Found
-from stallwatch.probes.mysql.locks import words
+from stallwatch.probes.mysql.locks.ending import commits
 from stallwatch.probes.mysql.locks.graph import Graph
 from stallwatch.startup import TYPE_CHECKING
 
@@ -38,34 +39,37 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
         return looked[-1]
 
     interval = delta.measured(look, memory, None, run.deadline)
-    kept = diagnosis.Memory(memory, looked[-1].uptime)
+    kept = heads.Memory(memory, looked[-1].uptime)
     waiting = collector.waiting()
-    found = Found(waiting, Details(Graph(()), {}), interval, server.flavour, history=collector.history)
-    found = found._replace(grown=_grown(memory, looked[-1].uptime, collector.history))
+    now = looked[-1].at
+    subject = Subject(server.where, started=now - looked[-1].uptime)
+    found = Found(waiting, Details(Graph(()), {}), subject, now, interval, server.flavour)
+    grown = _grown(memory, looked[-1].uptime, collector.history)
+    found = found._replace(history=collector.history, grown=grown)
     run.so_far(messages.all_of_it(found, run))
     lasts = waiting.longest >= _WORTH or kept.knew_any or interval.counts.get(TIMEOUTS)
     old = run.alerts(TRANSACTION, max((one.age for one in waiting.transactions), default=None))
     if (waiting.number and lasts) or old:
         waiting, details = collector.details(waiting)
-        heads = diagnosis.heads(waiting, details, kept)
-        if any(one.certain < one.possible and run.alerts(BLOCKED, one.possible) for one in heads):
-            heads = diagnosis.lasting(heads, _after_a_pause(collector, run))
+        blockers = heads.heads(waiting, details, kept)
+        if any(one.certain < one.possible and run.alerts(BLOCKED, one.possible) for one in blockers):
+            blockers = heads.lasting(blockers, _after_a_pause(collector, run))
         found = found._replace(
             waiting=waiting,
             details=details,
-            heads=heads,
-            circles=diagnosis.circles(waiting, details, kept),
-            unexplained=diagnosis.unexplained(waiting, details, kept),
-            oldest=diagnosis.oldest(waiting, heads, details),
+            heads=blockers,
+            circles=heads.circles(waiting, details, kept),
+            unexplained=heads.unexplained(waiting, details, kept),
+            oldest=heads.oldest(waiting, blockers, details),
             is_detailed=True,
         )
         run.so_far(messages.all_of_it(found, run), all_but="what the connections do")
-        named = [one.connection for one in heads[:MOST_HEADS] if one.connection]
+        named = [one.connection for one in blockers[:MOST_HEADS] if one.connection]
         named += [found.oldest.process] if old and found.oldest and found.oldest.process else []
         last = {**details.last, **collector.last([one for one in named if one not in details.last])}
         details = details._replace(processes=since_idle(details.processes, last))
         found = found._replace(details=details, last=last, programs=collector.programs(named))
-        if any(words.commits(one.process) for one in heads):
+        if any(commits(one.process) for one in blockers):
             found = found._replace(pending_writes=collector.pending_writes())
     if (interval if interval.seconds else looked[-1]).counts.get(DEADLOCKS):
         run.so_far(messages.all_of_it(found, run), all_but="the latest deadlock")

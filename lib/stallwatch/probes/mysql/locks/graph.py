@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum, auto
+
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -10,8 +12,37 @@ if TYPE_CHECKING:
 
     One = TypeVar("One", int, str)
 
-# Of what kind a wait is.
-ROW, TABLE, SERVER, FLUSH, USER = "row", "table", "server", "flush", "user"
+
+class LockKind(Enum):
+    """What somebody waits for."""
+
+    ROW = auto()
+    METADATA = auto()  # of a table
+    DATABASE = auto()  # the metadata lock of one
+    TABLE = auto()  # of MyISAM and its like: no table of the server has the holder
+    READ = auto()  # of FLUSH TABLES WITH READ LOCK
+    BACKUP = auto()  # of LOCK INSTANCE FOR BACKUP, and of MariaDB's BACKUP STAGE
+    SERVER = auto()  # one of these two: MariaDB has one state for both
+    FLUSH = auto()  # of tables, which waits itself
+    STATEMENT = auto()  # the end of one that uses a table, which a FLUSH waits for
+    USER = auto()  # of GET_LOCK()
+
+    @property
+    def is_of_server(self) -> bool:
+        """Whether it is of the whole server."""
+        return self in {LockKind.READ, LockKind.BACKUP, LockKind.SERVER}
+
+
+class Release(Enum):
+    """How a holder lets go of a lock by itself."""
+
+    COMMIT = "commit"
+    COMMIT_OR_UNLOCK = "COMMIT or UNLOCK TABLES"
+    UNLOCK_TABLES = "UNLOCK TABLES"
+    UNLOCK_INSTANCE = "UNLOCK INSTANCE"
+    BACKUP_STAGE_END = "BACKUP STAGE END"
+    RELEASE_LOCK = "RELEASE_LOCK"
+    END = "end"  # of its statement, or of what it does
 
 
 class Wait(NamedTuple):
@@ -19,20 +50,13 @@ class Wait(NamedTuple):
 
     waiting: int
     holding: int  # 0: a transaction that no connection has
-    kind: str
-    lock: str  # in words: "row lock", "metadata lock on shop.orders"
-    on: str = ""  # the table, or what the lock is called where that is none
+    lock: LockKind
+    on: str = ""  # the table, the database, or the name of a user lock; "": none, or not known
     key: str = ""  # of a row: the index
-    release: str = "commit"  # what lets go of it, in "let it commit"
+    release: Release = Release.COMMIT
     certain: bool = True  # whether a table of the server has it
     queued: bool = False  # waits behind one that waits itself, and has no lock yet
     row: str = ""  # which of all rows, where nothing shows for certain who has it
-
-    @property
-    def said(self) -> str:
-        """What is waited for: ``row lock on shop.orders, index PRIMARY``."""
-        on = f"{'' if self.kind == USER else ' on'} {self.on}" if self.on and self.on not in self.lock else ""
-        return f"{self.lock}{on}" + (f", index {self.key}" if self.key else "")
 
 
 class Graph:

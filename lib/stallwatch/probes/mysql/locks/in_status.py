@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.probes.mysql.locks.graph import ROW, Wait
+from stallwatch.probes.mysql.locks.graph import LockKind, Wait
 from stallwatch.probes.mysql.locks.rows import Transaction, has_no_data_locks
 from stallwatch.startup import TYPE_CHECKING
 
@@ -103,4 +103,4 @@ def waits(
         on, key = tables.get(one.row, ("", ""))
         for head in heads:
             row = one.row or f"of {one.process}"
-            yield Wait(one.process, head.process, ROW, "row lock", on, key, certain=False, row=row)
+            yield Wait(one.process, head.process, LockKind.ROW, on, key, certain=False, row=row)

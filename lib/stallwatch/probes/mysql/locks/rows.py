@@ -110,7 +110,7 @@ def _transactions(asking: Asking, statement: Statement) -> tuple[Transaction, ..
     return tuple(_transaction(row, mariadb=mariadb) for row in asking.rows(statement))
 
 
-def _row(requested: str, *, mariadb: bool) -> str:
+def row_of(requested: str, *, mariadb: bool) -> str:
     """Take the row of the id of a lock: space, page and number within it.
 
     ``26:5:3:2`` begins with the transaction on MySQL 5.7 and MariaDB;
@@ -134,7 +134,7 @@ def _transaction(row: Row, *, mariadb: bool) -> Transaction:
         locked=whole(row, "locked"),
         rolls_back=text(row, "trx_state") == "ROLLING BACK",
         started=text(row, "started"),
-        row=_row(text(row, "requested"), mariadb=mariadb),
+        row=row_of(text(row, "requested"), mariadb=mariadb),
         isolation=text(row, "isolation"),
     )
 
@@ -176,7 +176,7 @@ def has_no_data_locks(asking: Asking) -> bool:
 
 def _pairs(rows: Iterable[Row], *, mariadb: bool) -> tuple[RowLock, ...]:
     found = [
-        RowLock(text(row, "waiting"), text(row, "holding"), _row(text(row, "requested"), mariadb=mariadb))
+        RowLock(text(row, "waiting"), text(row, "holding"), row_of(text(row, "requested"), mariadb=mariadb))
         for row in rows
     ]
     named = dict.fromkeys(one for one in found if one.holding != NO_ID)

@@ -1,19 +1,20 @@
-"""Who probably holds a lock no table shows: MariaDB without the plugin metadata_lock_info."""
+"""Who probably holds what no table shows: MariaDB without the plugin metadata_lock_info, and any FLUSH."""
 
 from __future__ import annotations
 
 from stallwatch.probes.mysql import statements
-from stallwatch.probes.mysql.locks.metadata import GLOBAL_LOCK, METADATA_LOCK, table_of
+from stallwatch.probes.mysql.locks.metadata import FLUSH, GLOBAL_LOCK, METADATA_LOCK, table_of
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Process
 
 _ROUNDED = 1.0  # seconds: the process list and INNODB_TRX have whole ones
 _BEFORE = 10.0  # seconds that a lock may have been held before somebody came to it
+_WAITS = (FLUSH, GLOBAL_LOCK, METADATA_LOCK)  # a FLUSH TABLES waits for a statement
 
 
 def suspect(
@@ -80,3 +81,23 @@ def _since(waits: Process, clients: Sequence[Process]) -> Process | None:
 
 def _only(found: Sequence[Process]) -> Process | None:
     return found[0] if len(found) == 1 else None
+
+
+def flush(processes: Iterable[Process]) -> Process | None:
+    """Find the oldest FLUSH TABLES that waits.
+
+    FLUSH TABLES WITH READ LOCK takes the global lock first, then waits until all tables are closed (MySQL
+    Reference Manual, "FLUSH").
+    """
+    found = [one for one in processes if FLUSH.search(one.state) and statements.flushes(one.info)]
+    return max(found, key=lambda one: one.seconds, default=None)
+
+
+def oldest_statement(processes: Iterable[Process]) -> Process | None:
+    """Find the oldest statement of a client that does not itself wait for a lock or a flush."""
+    found = [
+        one
+        for one in processes
+        if one.is_client_s_statement and not any(state.search(one.state) for state in _WAITS)
+    ]
+    return max(found, key=lambda one: one.seconds, default=None)

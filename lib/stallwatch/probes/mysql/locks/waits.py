@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from stallwatch.probes.mysql import statements
-from stallwatch.probes.mysql.locks import words
-from stallwatch.probes.mysql.locks.flushes import flush, oldest_statement
-from stallwatch.probes.mysql.locks.graph import FLUSH, ROW, SERVER, TABLE, USER, Wait
-from stallwatch.probes.mysql.locks.metadata import FLUSH as FLUSHING
+from stallwatch.probes.mysql.locks.graph import LockKind, Release, Wait
 from stallwatch.probes.mysql.locks.metadata import (
+    FLUSH,
     GLOBAL_LOCK,
     METADATA_LOCK,
+    SCHEMA,
     USER_LOCK,
     Lock,
     awaited,
@@ -17,7 +16,7 @@ from stallwatch.probes.mysql.locks.metadata import (
     table_of,
 )
 from stallwatch.probes.mysql.locks.rows import NO_ID
-from stallwatch.probes.mysql.locks.suspects import suspect
+from stallwatch.probes.mysql.locks.suspects import flush, oldest_statement, suspect
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -26,9 +25,14 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.locks.rows import RowLock, Transaction
     from stallwatch.probes.mysql.processes import Process
 
-_USER, TABLE_LEVEL = "User lock", "Waiting for table level lock"  # states
+_USER, _TABLE_LEVEL = "User lock", "Waiting for table level lock"  # states
 # A request that waits and that later ones of the weaker kinds wait behind (MDL_lock of sql/mdl.cc).
 _STRONG = frozenset({"EXCLUSIVE", "SHARED_NO_READ_WRITE", "SHARED_NO_WRITE"})
+_OF_SCOPES = {
+    "TABLE": (LockKind.METADATA, Release.COMMIT_OR_UNLOCK),
+    SCHEMA: (LockKind.DATABASE, Release.END),
+    "BACKUP LOCK": (LockKind.BACKUP, Release.UNLOCK_INSTANCE),
+}
 _ROUNDED = 1.0  # seconds: the process list has whole ones
 
 
@@ -41,15 +45,20 @@ class _Suspects(NamedTuple):
     copies: Collection[int]
 
 
-def kind(process: Process) -> str:
-    """Get the kind of lock a connection waits for, from its state; "": none. Row locks have no state."""
-    if METADATA_LOCK.search(process.state) or process.state.startswith(TABLE_LEVEL):
-        return TABLE
+def kind(process: Process) -> LockKind | None:
+    """Get what a connection waits for, from its state; None: nothing. Row locks have no state.
+
+    Of a lock of the whole server the state does not always show which.
+    """
+    if METADATA_LOCK.search(process.state):
+        return LockKind.METADATA
+    if process.state.startswith(_TABLE_LEVEL):
+        return LockKind.TABLE
     if GLOBAL_LOCK.search(process.state):
-        return SERVER
-    if FLUSHING.search(process.state):
-        return FLUSH
-    return USER if process.state.startswith(_USER) else ""
+        return LockKind.SERVER
+    if FLUSH.search(process.state):
+        return LockKind.FLUSH
+    return LockKind.USER if process.state.startswith(_USER) else None
 
 
 def opens_a_table(process: Process) -> bool:
@@ -57,8 +66,11 @@ def opens_a_table(process: Process) -> bool:
 
     A definition may copy for hours before it waits, and for the commit lock a transaction waits at its end.
     """
-    waits = kind(process) in {TABLE, SERVER} and "commit lock" not in process.state
-    return waits and not (statements.defines(process.info) or statements.flushes(process.info))
+    waits = kind(process) in {LockKind.METADATA, LockKind.TABLE, LockKind.SERVER}
+    of_server = GLOBAL_LOCK.search(process.state)
+    if not waits or (of_server and of_server[1] == "commit"):
+        return False
+    return not (statements.defines(process.info) or statements.flushes(process.info))
 
 
 def for_rows(
@@ -93,7 +105,7 @@ def for_rows(
         on, key = tables.get(row, ("", ""))
         for waiting in group:
             for holder in outside:
-                yield Wait(waiting, holder, ROW, "row lock", on, key, certain=holding[row][holder])
+                yield Wait(waiting, holder, LockKind.ROW, on, key, certain=holding[row][holder])
 
 
 def _without_an_id(transactions: Sequence[Transaction], row: str) -> list[int]:
@@ -131,41 +143,48 @@ def for_others(
     definitions = [one for one in listed if METADATA_LOCK.search(one.state) and statements.defines(one.info)]
     running = [one for one in listed if one.is_client_s_statement and not kind(one)]
     for one in listed:
-        kind_of_it = kind(one)
-        if kind_of_it == FLUSH:
+        lock = kind(one)
+        if lock is LockKind.FLUSH:
             yield from _for_flush(one, ahead, oldest)
-        elif kind_of_it == USER:
+        elif lock is LockKind.USER:
             yield from _for_user_lock(one, user_locks)
-        elif one.state.startswith(TABLE_LEVEL):
+        elif lock is LockKind.TABLE:
             yield from _for_table_level(one, running)
-        elif kind_of_it:
+        elif lock:
             yield from _for_metadata(one, definitions, locks, suspected)
 
 
 def _for_metadata(
     waits: Process, definitions: Sequence[Process], locks: Sequence[Lock], suspected: _Suspects
 ) -> Iterator[Wait]:
-    kind_of_it, wanted = kind(waits), awaited(locks, waits)
+    wanted = awaited(locks, waits)
     held = holders_of(locks, wanted)
     told = held or _queue(wanted, locks)
-    for lock in told:
-        name, release = words.lock(lock)
-        yield Wait(waits.id, lock.process, kind_of_it, name, lock.table, release=release, queued=not held)
+    for one in told:
+        which, release = _which(one)
+        yield Wait(waits.id, one.process, which, one.table, release=release, queued=not held)
     if told:
         return
+    of_server = GLOBAL_LOCK.search(waits.state)
     if first := _definition(waits, definitions):
-        on = table_of(first)
-        name = f"metadata lock on {on}"
-        yield Wait(waits.id, first.id, kind_of_it, name, on, "", "end", certain=False, queued=True)
-    elif kind_of_it == SERVER and (flushes := suspected.flush):  # it has that lock before it waits
-        name = words.GLOBAL_READ_LOCK
-        yield Wait(waits.id, flushes.id, kind_of_it, name, release="UNLOCK TABLES", certain=False)
+        queued = Wait(waits.id, first.id, LockKind.METADATA, table_of(first), release=Release.END)
+        yield queued._replace(certain=False, queued=True)
+    elif of_server and (flushes := suspected.flush):  # it has that lock before it waits
+        yield Wait(waits.id, flushes.id, LockKind.READ, release=Release.UNLOCK_TABLES, certain=False)
     elif not locks and (holds := suspect(waits, *suspected[1:])):
-        on, release = table_of(waits), "COMMIT or UNLOCK TABLES"
-        if kind_of_it == SERVER:
-            on, release = "", "UNLOCK TABLES"
-        name = words.awaited_lock(waits)
-        yield Wait(waits.id, holds.id, kind_of_it, name, on, release=release, certain=False)
+        unknown = Wait(waits.id, holds.id, LockKind.METADATA, table_of(waits), certain=False)
+        unknown = unknown._replace(release=Release.COMMIT_OR_UNLOCK)
+        if of_server:  # what a COMMIT waits for is the lock of FLUSH TABLES WITH READ LOCK
+            which = LockKind.SERVER if of_server[1] == "backup" else LockKind.READ
+            unknown = unknown._replace(lock=which, on="", release=Release.UNLOCK_TABLES)
+        yield unknown
+
+
+def _which(held: Lock) -> tuple[LockKind, Release]:
+    """Return which lock it is, and what releases it."""
+    if held.scope == "BACKUP" and "FTWRL" not in held.kind:
+        return LockKind.BACKUP, Release.BACKUP_STAGE_END
+    return _OF_SCOPES.get(held.scope, (LockKind.READ, Release.UNLOCK_TABLES))
 
 
 def _queue(wanted: Iterable[Lock], locks: Iterable[Lock]) -> list[Lock]:
@@ -193,9 +212,10 @@ def _definition(waits: Process, definitions: Iterable[Process]) -> Process | Non
 def _for_flush(waits: Process, ahead: Process | None, oldest: Process | None) -> Iterator[Wait]:
     """Let a FLUSH wait for the oldest statement that uses a table, and all others for the FLUSH."""
     if ahead and ahead.id != waits.id:
-        yield Wait(waits.id, ahead.id, FLUSH, "flush of tables", release="end", certain=False, queued=True)
+        queued = Wait(waits.id, ahead.id, LockKind.FLUSH, release=Release.END)
+        yield queued._replace(certain=False, queued=True)
     elif oldest and oldest.seconds >= waits.seconds - _ROUNDED:
-        yield Wait(waits.id, oldest.id, FLUSH, "end of its statement", release="end", certain=False)
+        yield Wait(waits.id, oldest.id, LockKind.STATEMENT, release=Release.END, certain=False)
 
 
 def _oldest_user_of_tables(listed: Iterable[Process], locks: Iterable[Lock]) -> Process | None:
@@ -206,7 +226,7 @@ def _oldest_user_of_tables(listed: Iterable[Process], locks: Iterable[Lock]) -> 
 def _for_user_lock(waits: Process, locks: Sequence[Lock]) -> Iterator[Wait]:
     wanted = [one for one in locks if not one.granted and one.process == waits.id]
     for lock in holders_of(locks, wanted):
-        yield Wait(waits.id, lock.process, USER, "user lock", lock.table, release="RELEASE_LOCK")
+        yield Wait(waits.id, lock.process, LockKind.USER, lock.table, release=Release.RELEASE_LOCK)
 
 
 def _for_table_level(waits: Process, running: Iterable[Process]) -> Iterator[Wait]:
@@ -214,5 +234,4 @@ def _for_table_level(waits: Process, running: Iterable[Process]) -> Iterator[Wai
     table = table_of(waits)
     users = [one for one in running if table and table_of(one) == table]
     if len(users) == 1:
-        name = f"{words.TABLE_LEVEL_LOCK} {table}"
-        yield Wait(waits.id, users[0].id, TABLE, name, table, release="end", certain=False)
+        yield Wait(waits.id, users[0].id, LockKind.TABLE, table, release=Release.END, certain=False)

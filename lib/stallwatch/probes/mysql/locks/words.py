@@ -1,31 +1,102 @@
-"""Words for locks and for who holds them, and what makes a connection let go."""
+"""Words for locks, for who holds them, and for the step that ends them."""
 
 from __future__ import annotations
 
-import re
-
+from stallwatch.line import Forms
 from stallwatch.probes.mysql import statements
-from stallwatch.probes.mysql.locks.metadata import GLOBAL_LOCK, SCHEMA, table_of
+from stallwatch.probes.mysql.locks.ending import Step
+from stallwatch.probes.mysql.locks.graph import LockKind
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count, say_duration
-from stallwatch.words import plural
+from stallwatch.words import listed, plural
 
 if TYPE_CHECKING:
-    from stallwatch.probes.mysql.locks.metadata import Lock
+    from stallwatch.probes.mysql.locks.ending import NextStep
+    from stallwatch.probes.mysql.locks.graph import Wait
     from stallwatch.probes.mysql.processes import Process, Program
 
 # A transaction without a connection. A replica of MySQL 8 has those of its source, which are ended there.
-# The text before the bracket is never cut: it has that, too.
+# The text before the bracket is never cut.
 DETACHED = "a transaction that no connection has (prepared by XA)"
-END_DETACHED = "end it by XA where it began (XA RECOVER, XA COMMIT or ROLLBACK): here or on the source"
+# What a lock is called, and the word before what it is of.
+_LOCKS = {
+    LockKind.ROW: ("row lock", " on"),
+    LockKind.METADATA: ("metadata lock", " on"),
+    LockKind.DATABASE: ("metadata lock on database", ""),
+    LockKind.TABLE: ("lock of table", ""),
+    LockKind.READ: ("global read lock", ""),
+    LockKind.BACKUP: ("backup lock", ""),
+    LockKind.SERVER: ("global lock", ""),
+    LockKind.FLUSH: ("flush of tables", ""),
+    LockKind.STATEMENT: ("end of its statement", ""),
+    LockKind.USER: ("user lock", ""),
+}
+# Of each step the forms, longest first. {one} is the connection, {all} are all of them; {who} is the
+# transaction without a connection, where several are spoken of, or nothing.
+_STEPS: dict[Step, tuple[str, ...]] = {
+    Step.KILL: ("KILL {all}{where}{rolls}, or let it {by}", "KILL {all}{where}{rolls}", "KILL {all}{where}"),
+    Step.CHECK_FIRST: ("check {it}, then KILL {all}{where}",),
+    Step.CHECK_WHICH: ("check which of them has it, then end that one alone", "check which of them has it"),
+    Step.CHECK_WHICH_ONLY: ("check which of them has it",),
+    Step.KILL_ONE_OF: ("KILL {one_of}{all}",),
+    Step.LET_GO: ("let {one} {by}: KILL first rolls {rows} rows back, locked as long", "let {one} {by}"),
+    Step.LET_BACKUP_END: ("let that backup end, or KILL {one}{where}", "let that backup end"),
+    Step.LOOK_AGAIN: ("look again: if {one} is still at the head, KILL {one}", "look again"),
+    Step.WAIT_FOR_ROLLBACK: ("wait for the rollback{of}: KILL does not help", "wait for the rollback{of}"),
+    Step.WAIT_FOR_APPLIER: (
+        "wait{for_}: check_replication_lag shows what holds up the applier",
+        "wait{for_}",
+    ),
+    Step.WAIT_FOR_THREAD: ("wait{for_}: it is a thread of the server", "wait{for_}"),
+    Step.WAIT_FOR_TIMEOUT: ("wait until one of the waits times out",),
+    Step.SEE_DISK: ("see what keeps the disk busy (check_host)", "see check_host"),
+    Step.END_BY_XA: (
+        "end {xa} by XA where it began (XA RECOVER, XA COMMIT or ROLLBACK): here or on the source",
+        "end {xa} by XA where it began",
+    ),
+    Step.END_OWN_BY_XA: (
+        "end {one} by XA COMMIT or XA ROLLBACK: KILL leaves it prepared",
+        "end {one} by XA COMMIT or XA ROLLBACK",
+    ),
+    Step.FIND_BY_XA: ("see which of them XA RECOVER lists",),
+    Step.CHECK_XA: (
+        "check that XA RECOVER does not list it, then KILL {one}{rolls}",
+        "check XA RECOVER, then KILL {one}",
+    ),
+    Step.FIND_USER_LOCK: ("SELECT IS_USED_LOCK('its name')",),
+    Step.GRANT: ("GRANT what is missing, see below",),
+    Step.FIND_OLDER: ("see SHOW FULL PROCESSLIST for what is older",),
+    Step.SEE_RETRIES: ("see whether the clients try again",),
+    Step.ORDER_ROWS: ("let {both} lock rows in the same order",),
+    Step.SEE_STATUS: ("see SHOW ENGINE INNODB STATUS",),
+}
 
-GLOBAL_READ_LOCK = "global read lock"  # of FLUSH TABLES WITH READ LOCK
-BACKUP_LOCK = "backup lock"  # of LOCK INSTANCE FOR BACKUP, and of MariaDB's BACKUP STAGE
-TABLE_LEVEL_LOCK = "lock of table"  # of MyISAM and its like: no table of the server has the holder
-READ_OR_BACKUP_LOCK = "global lock"  # one of these two
-_MANY_ROWS = 100_000
-_COMMITS = r"waiting for handler commit|Commit$|Waiting for prior transaction to commit"  # states
-_LONG_COMMIT = 2.0  # seconds: to write what was changed takes milliseconds
+
+def step(next_: NextStep, where: str = "", *, named: bool = False) -> Forms:
+    """Write a next step.
+
+    ``where`` is the server, as " on the replica". ``named``: several heads are spoken of, so that it has to
+    be named.
+    """
+    ids = [str(one) for one in next_.connections if one]
+    several = len(ids) > 1
+    who = (ids[0] if ids else "the transaction without a connection") if named else ""
+    forms = _STEPS[next_.step][several and next_.step is Step.KILL :]  # several have no second choice
+    parts = {
+        "one": ids[0] if ids else "",
+        "all": listed(ids),
+        "one_of": "one of " * several,
+        "it": "them" if several else "it",
+        "both": "both" if len(next_.connections) == 2 else "all",  # noqa: PLR2004 - words
+        "where": where,
+        "by": next_.release.value,
+        "rows": say_count(next_.rows),
+        "rolls": f" (rolls {plural(next_.rows, 'row')} back)" if next_.rows else "",
+        "of": f" of {who}" if who else "",
+        "for_": f" for {who}" if who else "",
+        "xa": "the XA transaction" if named else "it",
+    }
+    return Forms(*dict.fromkeys(form.format(**parts) for form in forms))
 
 
 def who(connection: int, process: Process | None, program: Program | None = None) -> str:
@@ -41,78 +112,12 @@ def doing(process: Process | None) -> str:
     if not process:
         return ""
     if process.command == "Sleep":
-        return f"idle for {say_duration(process.seconds)}" if process.tells_idle else "idle"
-    return f"runs {statements.said(process.info)}" if process.info else process.state
+        return Forms(f"idle for {say_duration(process.seconds)}", "idle") if process.tells_idle else "idle"
+    does = f"runs {statements.said(process.info)}" if process.info else process.state
+    return Forms(does, "at work") if does else ""
 
 
-def commits(process: Process | None) -> bool:
-    """Whether a connection has been at its COMMIT for long, and not for an answer of a replica.
-
-    Measured while the file system was frozen: MySQL 9.7.2 has the first state, MariaDB 10.11.19 the second.
-    """
-    return bool(
-        process
-        and process.seconds >= _LONG_COMMIT
-        and re.match(_COMMITS, process.state)
-        and re.match(r"(?i)\s*(XA\s+)?COMMIT\b", process.info)
-    )
-
-
-def lock(held: Lock) -> tuple[str, str]:
-    """Name a lock, and what releases it."""
-    if held.scope == "TABLE":
-        return f"metadata lock on {held.table}", "COMMIT or UNLOCK TABLES"
-    if held.scope == SCHEMA:
-        return f"metadata lock on database {held.table}", "end"
-    if held.scope == "BACKUP LOCK":
-        return BACKUP_LOCK, "UNLOCK INSTANCE"
-    if held.scope == "BACKUP" and "FTWRL" not in held.kind:
-        return BACKUP_LOCK, "BACKUP STAGE END"
-    return GLOBAL_READ_LOCK, "UNLOCK TABLES"
-
-
-def awaited_lock(waits: Process) -> str:
-    """Name the lock that a connection waits for by its state and statement, where no table names it.
-
-    MariaDB has one state for both: "Waiting for backup lock".
-    """
-    if match := GLOBAL_LOCK.search(waits.state):
-        return READ_OR_BACKUP_LOCK if match[1] == "backup" else f"{match[1]} lock"
-    table = table_of(waits)
-    return f"metadata lock on {table}" if table else "metadata lock"
-
-
-def release(connection: int, by: str, modified: int, where: str = "") -> str:
-    """Return how a connection is made to let go: KILL, unless that rolls back too many rows.
-
-    ``where`` is the server, as " on the replica".
-    """
-    if modified >= _MANY_ROWS:
-        return f"let {connection} {by}: KILL first rolls {say_count(modified)} rows back, locked as long"
-    rolls = f" (rolls {plural(modified, 'row')} back)" if modified else ""
-    return f"KILL {connection}{where}{rolls}, or let it {by}"
-
-
-def wait_for_rollback(who: str = "") -> str:
-    """Return what to do while a transaction is rolled back; ``who`` names it."""
-    return f"wait for the rollback{f' of {who}' if who else ''}: KILL does not help"
-
-
-def end_detached(*, named: bool = False) -> str:
-    """Return in short how what XA has prepared is ended; ``named``: it has not been spoken of."""
-    return f"end {'the XA transaction' if named else 'it'} by XA where it began"
-
-
-def end_prepared(connection: int) -> str:
-    """Return how a connection is made to let go whose transaction XA PREPARE has prepared."""
-    return f"end {connection} by XA COMMIT or XA ROLLBACK: KILL leaves it prepared"
-
-
-def release_backup(connection: int, where: str = "") -> str:
-    """Return how a backup is made to let go: KILL is the second choice, as the backup is lost then."""
-    return f"let that backup end, or KILL {connection}{where}"
-
-
-def check_first(connection: int, where: str = "") -> str:
-    """Return what to do about who only probably holds a lock."""
-    return f"check it, then KILL {connection}{where}"
+def lock(wait: Wait) -> str:
+    """Name what is waited for: ``row lock on shop.orders, index PRIMARY``."""
+    name, before = _LOCKS[wait.lock]
+    return f"{name}{f'{before} {wait.on}' if wait.on else ''}{f', index {wait.key}' if wait.key else ''}"

@@ -12,7 +12,8 @@ The scale of scores:
 
 from __future__ import annotations
 
-from stallwatch.probes.mysql.locks import words
+from stallwatch.probes.mysql.locks import ending, words
+from stallwatch.probes.mysql.locks.ending import NextStep, Step
 from stallwatch.probes.mysql.locks.metadata import FLUSH, GLOBAL_LOCK, METADATA_LOCK
 from stallwatch.probes.mysql.processes import COORDINATES, IDLE
 from stallwatch.probes.replication_lag.signals import activity
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Sequence
 
+    from stallwatch.probes.mysql.locks.graph import Release
     from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication_lag.lag.result import Lag
@@ -172,12 +174,12 @@ class Case(NamedTuple):
         """Name a connection: ``204 root@localhost (mysqldump pid 32318)``."""
         return words.who(connection, self.signals.processes.get(connection), self.signals.program(connection))
 
-    def release(self, connection: int, by: str) -> str:
+    def release(self, connection: int, by: Release) -> NextStep:
         """How a connection is made to let go: KILL, unless that costs a backup or a large transaction."""
         modified = sum(one.modified for one in self.signals.transactions if one.process == connection)
         if any(connection in one.connections for one in self.signals.backups):
-            return words.release_backup(connection, ON)
-        return words.release(connection, by, modified, ON)
+            return NextStep(Step.LET_BACKUP_END, (connection,))
+        return ending.release(connection, by, modified)
 
     @property
     def both_stopped(self) -> bool:

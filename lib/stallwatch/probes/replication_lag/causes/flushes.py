@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.mysql.locks.flushes import oldest_statement
+from stallwatch.probes.mysql.locks import words
+from stallwatch.probes.mysql.locks.ending import NextStep, Step
 from stallwatch.probes.mysql.locks.metadata import FLUSH
-from stallwatch.probes.mysql.locks.words import check_first, doing
+from stallwatch.probes.mysql.locks.suspects import oldest_statement
 from stallwatch.probes.replication_lag.causes.case import ON, Cause
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
@@ -30,15 +31,12 @@ def of_tables(case: Case, waits: Process, since: str) -> Cause:
     if not oldest or oldest.seconds < (begun or _WORTH):
         advice = "see in SHOW FULL PROCESSLIST which statement is older than the FLUSH"
         return Cause(88, what, advice)
-    who = f"probably behind connection {case.who(oldest.id)}, {doing(oldest)}"
+    who = f"probably behind connection {case.who(oldest.id)}, {words.doing(oldest)}"
     ran = f"connection {oldest.id} has run its statement for {say_duration(oldest.seconds)}"
     more = (what, f"the FLUSH waits for a statement that is older, {ran}")
-    return Cause(88, f"{case.subject} waits for a FLUSH, {who}", _end_or_wait(oldest), more=more)
+    advice = f"{words.step(NextStep(Step.CHECK_FIRST, (oldest.id,)), ON)}, or wait"
+    return Cause(88, f"{case.subject} waits for a FLUSH, {who}", advice, more=more)
 
 
 def _running(case: Case) -> list[Process]:
     return [one for one in case.signals.processes.values() if one.is_client_s_statement]
-
-
-def _end_or_wait(statement: Process) -> str:
-    return f"{check_first(statement.id, ON)}, or wait"

@@ -7,7 +7,8 @@ import math
 from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.asking import meant
 from stallwatch.probes.mysql.locks import words
-from stallwatch.probes.mysql.locks.graph import FLUSH as FLUSHED
+from stallwatch.probes.mysql.locks.ending import NextStep, Step
+from stallwatch.probes.mysql.locks.graph import LockKind, Release
 from stallwatch.probes.mysql.locks.metadata import FLUSH, GLOBAL_LOCK, METADATA_LOCK
 from stallwatch.probes.mysql.locks.waits import kind
 from stallwatch.probes.replication_lag.causes import flushes
@@ -22,7 +23,6 @@ from stallwatch.probes.replication_lag.causes.case import (
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
-from stallwatch.words import listed
 
 if TYPE_CHECKING:
     import re
@@ -108,17 +108,18 @@ def _behind(case: Case, graph: Graph, direct: Sequence[Wait], by: str = "") -> C
     more = (ran, *([has_run] if head.is_client_s_statement else []))
     if not head.is_client:  # an applier is not killed
         return Cause(88, what, f"KILL {queued.id}{ON}, or wait for {head.id}", more=more)
-    if last.kind == FLUSHED:
-        return Cause(88, what, f"{words.check_first(head.id, ON)}, or wait", more=more)
-    ended = case.release(head.id, last.release) if is_proven else words.check_first(head.id, ON)
-    return Cause(88, what, ended, more=more)
+    check_first = NextStep(Step.CHECK_FIRST, (head.id,))
+    if last.lock in {LockKind.FLUSH, LockKind.STATEMENT}:
+        return Cause(88, what, f"{words.step(check_first, ON)}, or wait", more=more)
+    ended = case.release(head.id, last.release) if is_proven else check_first
+    return Cause(88, what, str(words.step(ended, ON)), more=more)
 
 
 def _suspected(case: Case, wait: Wait) -> tuple[str, str]:
     """Return who probably holds what the applier waits for, and to look before anybody is ended."""
     does = words.doing(case.signals.processes.get(wait.holding))
-    what = f"{_waiting(case)}{wait.lock}, probably of connection {case.who(wait.holding)}, {does}"
-    return what, words.check_first(wait.holding, ON)
+    what = f"{_waiting(case)}{words.lock(wait)}, probably of connection {case.who(wait.holding)}, {does}"
+    return what, str(words.step(NextStep(Step.CHECK_FIRST, (wait.holding,)), ON))
 
 
 def _waiting(case: Case) -> str:
@@ -164,17 +165,15 @@ def held_by(case: Case) -> set[int]:
 def _held(case: Case, held: Sequence[Wait]) -> tuple[str, str]:
     """Return who holds what the applier waits for, and what to do."""
     first, others = held[0], len(held) - 1
-    what = f"{_waiting(case)}{first.lock} of connection {case.who(first.holding)}"
+    what = f"{_waiting(case)}{words.lock(first)} of connection {case.who(first.holding)}"
     if does := words.doing(case.signals.processes.get(first.holding)):
         what += f", {does}"
     if others:
         what += f", and of {others} more"
     ends = {one.holding: case.release(one.holding, one.release) for one in held}
-    if not others:
-        return what, ends[first.holding]
-    if special := next((ends[one] for one in ends if not ends[one].startswith(f"KILL {one}")), ""):
-        return what, special
-    return what, f"KILL {listed([str(one) for one in ends])}{ON}"
+    special = next((one for one in ends.values() if one.step is not Step.KILL), None)
+    together = NextStep(Step.KILL, tuple(ends))
+    return what, str(words.step((special or together) if others else ends[first.holding], ON))
 
 
 def _how_to_find(case: Case, waits: Process) -> tuple[str, ...]:
@@ -226,8 +225,9 @@ def r6_row_locked(case: Case) -> Cause | None:
     what = f"{_waiting(case)}row lock" if lasts else "probably a row lock"
     if not holds:
         return Cause(86, f"{what} for {say_duration(seconds)}", _who_blocks(case))
-    said, advice = _row_held(case, holds, proven=lasts and is_told)
-    return Cause(86, f"{what}{', probably' if lasts and not is_told else ''} of {said}", advice, more=more)
+    said, ended = _row_held(case, holds, proven=lasts and is_told)
+    what = f"{what}{', probably' if lasts and not is_told else ''} of {said}"
+    return Cause(86, what, str(words.step(ended, ON)), more=more)
 
 
 def _head(case: Case, graph: Graph, waits: Transaction) -> Transaction | None:
@@ -267,7 +267,7 @@ def _old_enough(case: Case, seconds: float) -> Transaction | None:
     return found[0] if len(found) == 1 else None
 
 
-def still_held(case: Case, ago: float, table: str) -> tuple[str, str] | None:
+def still_held(case: Case, ago: float, table: str) -> tuple[str, NextStep] | None:
     """Who probably still has the row lock that an applier gave up on so many seconds ago, and what to do.
 
     It has to be older than the last wait, which ended with the error (1205), and to be the only one. Where
@@ -284,16 +284,16 @@ def still_held(case: Case, ago: float, table: str) -> tuple[str, str] | None:
     return _row_held(case, found[0], proven=False) if len(found) == 1 else None
 
 
-def _row_held(case: Case, holds: Transaction, *, proven: bool) -> tuple[str, str]:
+def _row_held(case: Case, holds: Transaction, *, proven: bool) -> tuple[str, NextStep]:
     """Return who holds it, and what to do; to look first where that is only likely."""
     if holds.is_detached:
-        return f"{words.DETACHED}, {say_duration(holds.age)} old", words.END_DETACHED
+        return f"{words.DETACHED}, {say_duration(holds.age)} old", NextStep(Step.END_BY_XA)
     said = f"connection {case.who(holds.process)}"
     if holds.rolls_back:
-        return f"{said}, which rolls back", words.wait_for_rollback()
+        return f"{said}, which rolls back", NextStep(Step.WAIT_FOR_ROLLBACK)
     does = words.doing(case.signals.processes.get(holds.process)) or f"open for {say_duration(holds.age)}"
-    check = words.check_first(holds.process, ON)
-    return f"{said}, {does}", case.release(holds.process, "commit") if proven else check
+    check_first = NextStep(Step.CHECK_FIRST, (holds.process,))
+    return f"{said}, {does}", case.release(holds.process, Release.COMMIT) if proven else check_first
 
 
 def _applies(case: Case, transaction: Transaction) -> bool:

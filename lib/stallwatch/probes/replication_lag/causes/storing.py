@@ -6,7 +6,8 @@ R12, a backup or dump, is the finding of "Mystery Solved: Replication lag in Inn
 from __future__ import annotations
 
 from stallwatch.probes.mysql import innodb
-from stallwatch.probes.mysql.locks.words import DETACHED, END_DETACHED
+from stallwatch.probes.mysql.locks import words
+from stallwatch.probes.mysql.locks.ending import NextStep, Step
 from stallwatch.probes.replication_lag.causes import locked
 from stallwatch.probes.replication_lag.causes.case import Cause, backup, rule
 from stallwatch.probes.replication_lag.signals import activity
@@ -167,7 +168,8 @@ def r20_history_long(case: Case) -> Cause | None:
     what = f"purge is {say_count(history)} transactions behind"
     if oldest.is_detached:
         age = f"the oldest transaction is {say_duration(oldest.age)} old"
-        return Cause(35, f"{what} {DETACHED}", END_DETACHED, more=(age,))
+        advice = str(words.step(NextStep(Step.END_BY_XA)))
+        return Cause(35, f"{what} {words.DETACHED}", advice, more=(age,))
     what += f" one of connection {case.who(oldest.process)}, open for {say_roughly(oldest.age)}"
     return Cause(35, what, "see what it is for, and let it commit")
 
