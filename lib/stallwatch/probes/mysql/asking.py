@@ -8,12 +8,13 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from stallwatch.sources.mysql.server import Server
 
     Row = Mapping[str, str | int | float | None]
     AnyRow = TypeVar("AnyRow", bound=Row)
+    One = TypeVar("One")
 
 # What an account needs to see more of a server than its status variables and settings.
 PROCESS = Privilege("PROCESS", "PROCESS", "other connections, transactions, row locks, how InnoDB is")
@@ -68,6 +69,25 @@ def number(row: Row, column: str) -> float:
 def whole(row: Row, column: str) -> int:
     """Read a whole number, likewise."""
     return int(number(row, column))
+
+
+_READ: dict[str, Callable[[Row, str], Any]] = {
+    "str": text,
+    "int": whole,
+    "float": number,
+    "bool": lambda row, column: bool(whole(row, column)),
+    "int | None": lambda row, column: whole(row, column) or None,
+    "float | None": lambda row, column: number(row, column) or None,
+}
+
+
+def record(row: Row, shape: type[One], **given: object) -> One:
+    """Read the columns that are called as the fields of a NamedTuple and not ``given``, by their types.
+
+    What may be None is None for 0, too: ids and moments. What is not there counts as NULL.
+    """
+    fields = shape.__annotations__.items()
+    return shape(**{name: _READ[of](row, name) for name, of in fields if name not in given}, **given)
 
 
 class Asking:

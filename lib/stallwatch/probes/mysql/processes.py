@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from stallwatch import units
-from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statement, number, text, whole
+from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statement, number, record, text, whole
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -162,20 +162,12 @@ def _process(row: Row, *, mariadb: bool) -> Process:
 
 def threads(asking: Asking) -> tuple[Thread, ...]:
     """Ask for the threads of appliers; MariaDB's performance_schema is off by default and has none."""
-    return tuple(
-        Thread(whole(row, "thread"), whole(row, "id"), whole(row, "os_id") or None)
-        for row in asking.rows(THREADS)
-    )
+    return tuple(record(row, Thread) for row in asking.rows(THREADS))
 
 
 def threads_here(asking: Asking) -> tuple[Thread, ...]:
     """Ask for the threads of appliers and receivers of a server on our host, whose numbers mean something."""
-    return tuple(
-        Thread(
-            whole(row, "thread"), whole(row, "id"), whole(row, "os_id") or None, bool(whole(row, "receives"))
-        )
-        for row in asking.rows(_THREADS_HERE[asking.server.flavour.mariadb])
-    )
+    return tuple(record(row, Thread) for row in asking.rows(_THREADS_HERE[asking.server.flavour.mariadb]))
 
 
 def waiting_for_locks(asking: Asking) -> tuple[int, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.mysql.asking import having, meant
+from stallwatch.probes.mysql.asking import having, meant, number, record, whole
 from stallwatch.probes.mysql.status import is_on
 from stallwatch.probes.replication_lag.model import (
     NOTHING_TO_APPLY,
@@ -201,18 +201,10 @@ def facts(server: Server) -> Facts:
     renamed = not server.flavour.mariadb and server.flavour.version >= _REPLICA_NET_TIMEOUT
     net_timeout = f"{'replica' if renamed else 'slave'}_net_timeout"
     own = _OWN_OF_MARIADB if server.flavour.mariadb else _OWN
-    row = only(server, _FACTS.format(net_timeout=net_timeout, own=own))
-    uptime = only(server, "SHOW GLOBAL STATUS LIKE 'Uptime'")
-    return Facts(
-        now=_moment(row["now"]) or 0.0,
-        server_id=_count(row["id"]),
-        uptime=meant(uptime["Value"]) or 0.0,
-        net_timeout=meant(row["net_timeout"]) or 0.0,
-        read_only=_switch(row, "read_only"),
-        super_read_only=_switch(row, "super_read_only"),
-        uuid=str(row.get("uuid") or ""),
-        written=str(row.get("written") or ""),
-    )
+    row = only(server, _FACTS.format(net_timeout=net_timeout, own=own), "now", "id", "net_timeout")
+    uptime = only(server, "SHOW GLOBAL STATUS LIKE 'Uptime'", "Value")
+    switches = {name: _switch(row, name) for name in ("read_only", "super_read_only")}
+    return record(row, Facts, server_id=whole(row, "id"), uptime=number(uptime, "Value"), **switches)
 
 
 def commits(server: Server) -> dict[str, Commits]:
@@ -227,40 +219,24 @@ def commits(server: Server) -> dict[str, Commits]:
         _RECEIVERS.format(moments=_RECEIVED if moments else "", coordinators=_COORDINATORS if moments else "")
     )
     workers = server.rows(_WORKERS.format(moments=_APPLIED if moments else ""))
+    having(receivers, "channel", "now", "last_heartbeat", "heartbeats")
+    having(workers, "channel", "number", "thread", "errno", "error", "error_at")
     return {str(row["channel"]): _commits(row, workers) for row in receivers}
 
 
 def _commits(row: Row, workers: Iterable[Row]) -> Commits:
-    return Commits(
-        now=_moment(row["now"]) or 0.0,
-        last_heartbeat=_moment(row["last_heartbeat"]),
-        heartbeats=_count(row["heartbeats"]),
+    return record(
+        row,
+        Commits,
         heartbeat_period=meant(row["heartbeat_period"]),  # 0: the source sends none
-        queued=str(row.get("queued") or ""),
-        queued_commit=_moment(row.get("queued_commit")),
-        queued_sent=_moment(row.get("queued_sent")),
-        queued_at=_moment(row.get("queued_at")),
-        queueing_commit=_moment(row.get("queueing_commit")),
-        coordinator_commit=_moment(row.get("coordinator_commit")),
         workers=tuple(_worker(one) for one in workers if one["channel"] == row["channel"]),
-        queueing=str(row.get("queueing") or ""),
-        coordinator_thread=_count(row.get("coordinator")) or None,
+        coordinator_thread=whole(row, "coordinator") or None,
     )
 
 
 def _worker(row: Row) -> Worker:
-    return Worker(
-        number=_count(row["number"]),
-        thread=_count(row["thread"]) or None,
-        applying=str(row.get("applying") or ""),
-        applying_commit=_moment(row.get("applying_commit")),
-        applying_since=_moment(row.get("applying_since")),
-        retries=_count(row.get("retries")) if _count(row.get("retried_for")) == LOCK_WAIT_TIMEOUT else 0,
-        applied_commit=_moment(row.get("applied_commit")),
-        errno=_count(row["errno"]),
-        error=str(row["error"] or ""),
-        error_at=_moment(row["error_at"]),
-    )
+    retries = whole(row, "retries") if whole(row, "retried_for") == LOCK_WAIT_TIMEOUT else 0
+    return record(row, Worker, retries=retries)
 
 
 def appliers(server: Server, within: float | None = None) -> Appliers:
@@ -287,12 +263,3 @@ def only(server: Server, sql: str, *columns: str) -> Row:
 
 def _switch(row: Row, name: str) -> bool | None:
     return None if row.get(name) is None else is_on(str(row[name]))
-
-
-def _moment(value: Value) -> float | None:
-    """Read seconds; a moment that never was is 0000-00-00, whose UNIX_TIMESTAMP is 0."""
-    return meant(value) or None
-
-
-def _count(value: Value) -> int:
-    return int(meant(value) or 0)
