@@ -1,7 +1,7 @@
 """What lasts between the runs of a check, each concept once.
 
 ``delta`` is what counters counted between two looks, ``streak`` how many looks in a row something was bad;
-here are for how long something has been so, and what was wrong and is still to be reported.
+here are for how long something has been so, and how memory is written and read: ``remember``, ``recall``.
 
 Each works on a part of the memory of the check: the dictionary that the frame reads from the state file, and
 writes back as JSON. What somebody else wrote, or damaged, is never trusted, and begins anew.
