@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from unittest import mock
 
-from stallwatch.sources import mysql, recording
+from stallwatch.sources import mysql, recorder, recording
 from stallwatch.sources.mysql.flavour import flavour
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +43,7 @@ class Recording:
         with (
             mock.patch.object(mysql, "connect", self.connect),
             mock.patch.dict(os.environ, environment),
-            recording.use(recording.Recorder(lines.append)),
+            recording.use(recorder.Recorder(lines.append)),
         ):
             own = ["--state-dir", self.folder]
             status, text = of_plugin["check"].run(of_plugin["findings"], [*options, *own])

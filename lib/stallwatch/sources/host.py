@@ -9,6 +9,7 @@ import os
 import time
 
 from stallwatch.sources import kernel
+from stallwatch.sources.recording import of_host
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Mount(NamedTuple):
     source: str  # "/dev/sda1", "filer:/export"
 
 
+@of_host
 def disk_of(directory: str) -> str | None:
     """Name the disk that a directory is on: "sda", "nvme0n1", "dm-0".
 
@@ -60,6 +62,7 @@ def disk_of(directory: str) -> str | None:
     return device and os.path.basename(device)
 
 
+@of_host
 def disk_use(disk: str) -> DiskUse | None:
     """Look what a disk has done; None: the kernel does not count it."""
     try:
@@ -80,6 +83,7 @@ def disk_load(before: DiskUse, after: DiskUse) -> DiskLoad | None:
     return DiskLoad(busy, (after.waited - before.waited) / requests if requests > 0 else 0.0)
 
 
+@of_host
 def free_bytes(directory: str) -> int | None:
     """Return how many bytes of a directory's file system are free to others than root; None: not known."""
     try:
@@ -89,11 +93,13 @@ def free_bytes(directory: str) -> int | None:
     return of.f_bavail * of.f_frsize if of.f_blocks else None
 
 
+@of_host
 def processors() -> int:
     """Count the processors that we may use."""
     return len(os.sched_getaffinity(0))
 
 
+@of_host
 def below(directory: str) -> list[str]:
     """Name the block devices below a directory, those that others are made of last: ``["dm-0", "sda"]``.
 
@@ -109,6 +115,7 @@ def below(directory: str) -> list[str]:
     return list(dict.fromkeys(_with_parts(device)))
 
 
+@of_host
 def name_of(device: str) -> str | None:
     """Give the name that an administrator knows a device-mapper device by: ``vg0-mysql`` for dm-0."""
     try:

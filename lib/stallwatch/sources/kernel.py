@@ -10,7 +10,7 @@ import errno
 import os
 import re
 
-from stallwatch.sources import recording
+from stallwatch.sources.recording import of_host
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 PLACE = "/proc"
 BONDS = "/proc/net/bonding"
 _NET = "/sys/class/net"
-_HOST = ("host", "", 0)
 SECTOR = 512  # bytes, whatever the disk's own sectors are (Documentation/admin-guide/iostats.rst)
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -89,10 +88,6 @@ def asked(question: str, **how: Any) -> Any:
     Imported here alone, and by nobody who asks it nothing: it takes as long as Python's own start. Raises
     ModuleNotFoundError, OSError, and whatever a file makes of it that is not as psutil knows it.
     """
-    return recording.answer(_HOST, (question,), _by_psutil, question, how)
-
-
-def _by_psutil(question: str, how: dict[str, Any]) -> Any:
     import psutil
 
     before, psutil.PROCFS_PATH = psutil.PROCFS_PATH, PLACE
@@ -102,6 +97,7 @@ def _by_psutil(question: str, how: dict[str, Any]) -> Any:
         psutil.PROCFS_PATH = before
 
 
+@of_host
 def uptime() -> float:
     """Return for how many seconds the host has been up, the time that it slept included. Raises OSError.
 
@@ -113,6 +109,7 @@ def uptime() -> float:
     return float(told[0])
 
 
+@of_host
 def boot() -> str | None:
     """Name the start of the host: another name after each; None: not known. psutil has none."""
     try:
@@ -121,6 +118,7 @@ def boot() -> str | None:
         return None
 
 
+@of_host
 def load() -> tuple[float, float, float]:
     """Return how many tasks ran, wanted to or waited for a disk, over 1, 5 and 15 minutes. Raises OSError.
 
@@ -130,6 +128,7 @@ def load() -> tuple[float, float, float]:
     return float(one), float(five), float(fifteen)
 
 
+@of_host
 def processors() -> dict[str, Processor]:
     """Return what each processor has done, and as "cpu" all of them. Raises OSError, ValueError, TypeError.
 
@@ -143,6 +142,7 @@ def processors() -> dict[str, Processor]:
     return each | {"cpu": Processor(*asked("cpu_times")[:fields])}
 
 
+@of_host
 def disks() -> dict[str, Disk]:
     """Return what each block device has done. Raises OSError, as without /proc/diskstats; ValueError."""
     rest = _queues()  # first: where there is no such file psutil goes on to /sys, wherever we look
@@ -172,6 +172,7 @@ def _queues() -> dict[str, dict[str, int]]:
     }
 
 
+@of_host
 def interfaces() -> dict[str, Interface]:
     """Return what has gone wrong with packets of each network interface. Raises OSError, ValueError."""
     told = asked("net_io_counters", pernic=True, nowrap=False)
@@ -180,6 +181,7 @@ def interfaces() -> dict[str, Interface]:
     return {name: Interface(one.errin + one.errout, one.dropin + one.dropout) for name, one in told.items()}
 
 
+@of_host
 def memory() -> Memory:
     """Return how much memory there is, and how much could be had without swapping.
 
@@ -196,6 +198,7 @@ def memory() -> Memory:
     return Memory(told.total, told.available if says is None else says * _KIB)
 
 
+@of_host
 def swapped() -> tuple[int, int]:
     """Return how many bytes were read from swap and written to it. Raises OSError, KeyError.
 
@@ -205,6 +208,7 @@ def swapped() -> tuple[int, int]:
     return counted["pswpin"] * _PAGE, counted["pswpout"] * _PAGE
 
 
+@of_host
 def stalled(resource: str) -> float | None:
     """Return for how long some task had to wait for "cpu", "io" or "memory", in seconds since the start.
 
@@ -216,28 +220,32 @@ def stalled(resource: str) -> float | None:
         return None
 
 
+@of_host
 def bonds() -> dict[str, str] | None:
     """Give what it shows of each bond in our network namespace; None: no driver is loaded. Raises OSError.
 
     The file of a bond shows less to a user without CAP_NET_ADMIN: nothing of the partner (since Linux 4.3).
     """
     try:
-        names = sorted(recording.answer(_HOST, (BONDS,), os.listdir, BONDS))
+        names = sorted(os.listdir(BONDS))
     except FileNotFoundError:
         return None
     found = {}
     for name in names:
         try:
-            found[name] = _text(f"{BONDS}/{name}")
+            with open(f"{BONDS}/{name}", encoding="utf-8", errors="replace") as file:
+                found[name] = file.read()
         except FileNotFoundError:
             continue  # it was removed a moment ago
     return found
 
 
+@of_host
 def port_state(link: str) -> int | None:
     """Give the state of a link in LACP, bits of IEEE 802.3ad; anybody may read it. None: not known."""
     try:
-        return int(_text(f"{_NET}/{link}/bonding_slave/ad_actor_oper_port_state"))
+        with open(f"{_NET}/{link}/bonding_slave/ad_actor_oper_port_state", encoding="ascii") as file:
+            return int(file.read())
     except (OSError, ValueError):
         return None
 
@@ -256,14 +264,5 @@ def counted(digits: str | bytes) -> int:
 
 
 def _read(file: str) -> str:
-    return _text(f"{PLACE}/{file}")
-
-
-def _text(path: str) -> str:
-    text: str = recording.answer(_HOST, (path,), _content, path)
-    return text
-
-
-def _content(path: str) -> str:
-    with open(path, encoding="utf-8", errors="replace") as opened:
+    with open(f"{PLACE}/{file}", encoding="utf-8", errors="replace") as opened:
         return opened.read()

@@ -15,6 +15,7 @@ from stallwatch.accounts import may_be_server, user_name
 from stallwatch.sources import kernel
 from stallwatch.sources.following import RefusedError, opener
 from stallwatch.sources.kernel import asked, counted
+from stallwatch.sources.recording import of_host
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class Listening(NamedTuple):
     user: int
 
 
+@of_host
 def running(names: Collection[str]) -> list[Running]:
     """List the processes that are called so, or are scripts that are called so, and have not ended.
 
@@ -182,6 +184,7 @@ def _arguments(pid: int) -> tuple[str, ...]:
     return ()
 
 
+@of_host
 def are_hidden() -> bool:
     """Whether processes of other users are not for us to see (man proc, the mount option hidepid).
 
@@ -196,6 +199,7 @@ def are_hidden() -> bool:
     return False
 
 
+@of_host
 def is_process(pid_file: str, names: Container[str]) -> bool | None:
     """Whether the process whose id is in a file has this name; None: the file is not for us to read."""
     try:
@@ -206,6 +210,7 @@ def is_process(pid_file: str, names: Container[str]) -> bool | None:
         return False
 
 
+@of_host
 def pid_in(pid_file: str) -> int:
     """Read the id of a process from a file; raises OSError, and ValueError where there is none."""
     with open(pid_file, encoding="ascii", opener=opener) as file:
@@ -215,6 +220,7 @@ def pid_in(pid_file: str) -> int:
     return int(told)
 
 
+@of_host
 def task(pid: int) -> Task | None:
     """Look what a process has done; None: it is not there (any more)."""
     try:
@@ -247,11 +253,13 @@ def age(task: Task) -> float:
     return max(0.0, _now() - task.started)
 
 
+@of_host
 def _now() -> float:
     """Read the clock by which the kernel notes starts; /proc/uptime is that of a container in LXC (lxcfs)."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
+@of_host
 def threads(pid: int) -> list[Thread]:
     """Look what each thread of a process has done; none if it is not there.
 
@@ -265,6 +273,7 @@ def threads(pid: int) -> list[Thread]:
     return [one for number in listed if (one := thread(pid, number))]
 
 
+@of_host
 def thread(pid: int, number: int) -> Thread | None:
     """Look what a thread of a process has done; None: it is not there (any more)."""
     try:
@@ -284,6 +293,7 @@ def thread_seconds(number: int) -> float | None:
     return one and one.user + one.system
 
 
+@of_host
 def thread_waits(number: int) -> float | None:
     """Return for how long a thread was ready to run and had no processor, in seconds; None: not known.
 
@@ -297,6 +307,7 @@ def thread_waits(number: int) -> float | None:
     return None
 
 
+@of_host
 def program_of(thread: int) -> str:
     """Name the program that a thread belongs to, which psutil does not; "": there is no such thread here."""
     try:
@@ -305,6 +316,7 @@ def program_of(thread: int) -> str:
         return ""
 
 
+@of_host
 def process_of(thread: int) -> int | None:
     """Return the id of the process that a thread belongs to; None: there is no such thread here."""
     try:
@@ -313,6 +325,7 @@ def process_of(thread: int) -> int | None:
         return None
 
 
+@of_host
 def status(pid: int) -> Status | None:
     """Return whose a process is and what memory it has; None: it is not there."""
     try:
@@ -349,6 +362,7 @@ def _bytes(told: str) -> int:
     return counted(told.split(maxsplit=1)[0]) * _KIB
 
 
+@of_host
 def descriptor_limit(pid: int) -> int | None:
     """Return how many descriptors a process may have open, RLIMIT_NOFILE; None: not limited, or not known.
 
@@ -361,6 +375,7 @@ def descriptor_limit(pid: int) -> int | None:
     return None
 
 
+@of_host
 def descriptors(pid: int) -> int | None:
     """Count the open descriptors of a process; None: it is not for us to see, or not there."""
     try:
@@ -369,6 +384,7 @@ def descriptors(pid: int) -> int | None:
         return None
 
 
+@of_host
 def sockets(pid: int) -> set[int] | None:
     """Give the inodes of the sockets of a process, which psutil keeps; None: they are not for us to see."""
     found = set()
@@ -383,6 +399,7 @@ def sockets(pid: int) -> set[int] | None:
     return found
 
 
+@of_host
 def listening(pid: int, port: int) -> list[Listening]:
     """List what listens on a TCP port where a process has its network: a container has its own.
 
@@ -402,6 +419,7 @@ def _listening(table: str, port: int) -> Iterator[Listening]:
                 yield Listening(counted(fields[9]), counted(fields[7]))
 
 
+@of_host
 def works_in(pid: int, directory: str) -> bool | None:
     """Whether a directory is the one that a process works in; None: that is not for us to see.
 
@@ -413,6 +431,7 @@ def works_in(pid: int, directory: str) -> bool | None:
         return None
 
 
+@of_host
 def directory_of(pid: int) -> str | None:
     """Return in which directory a process works; None: that is not for us to see.
 

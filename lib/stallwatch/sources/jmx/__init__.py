@@ -25,12 +25,9 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from stallwatch.deadline import Deadline
-    from stallwatch.sources.jmx.client import Client
-    from stallwatch.sources.jmx.jmxquery import Client as JavaClient
-    from stallwatch.sources.jmx.jolokia.client import Client as HttpClient
+    from stallwatch.sources.jmx.recorded import Asking
     from stallwatch.sources.jmx.recorded import Client as RecordedClient
 
-    Asking: TypeAlias = Client | JavaClient | HttpClient
     Server: TypeAlias = Asking | RecordedClient  # a log-in at a JVM, whoever carries the questions
 
 

@@ -11,11 +11,15 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
-    from typing import Any, Self
+    from typing import Any, Self, TypeAlias
 
-    from stallwatch.sources.jmx import Asking
+    from stallwatch.sources.jmx.client import Client as RmiClient
     from stallwatch.sources.jmx.client import Wanted
     from stallwatch.sources.jmx.info import Bean
+    from stallwatch.sources.jmx.jmxquery import Client as JavaClient
+    from stallwatch.sources.jmx.jolokia.client import Client as HttpClient
+
+    Asking: TypeAlias = RmiClient | JavaClient | HttpClient  # a log-in that asks the server
 
 
 class Client:
