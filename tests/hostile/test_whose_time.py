@@ -65,7 +65,7 @@ from mysql_bytes import greeting, packet, result
 TIMEOUT = 2.0  # seconds, more for a plugin that takes long without trouble
 MORE = {"innodb_buffer_pool": 1, "replication_lag": 1}  # seconds: they keep 1.5 s for their last statement
 AT_ONCE = 12
-ATTEMPTS = 3  # of a case that this machine has made another one
+ATTEMPTS = 5  # of a case that this machine has made another one
 SERVER, CHECK = "the server's", "the check's"
 MUCH = 1 / 4  # of its time, and no check has lost less
 DOUBT = 0.1  # of that: so near to it no verdict is wrong
@@ -361,16 +361,24 @@ def wrong(case, outcome, whose, healthy):
         return "" if case.is_last and outcome.status == healthy.status else None
     answers = PAUSES[case.pause].server == ANSWERS
     blames = re.search(BLAMES, outcome.text)
-    owns = outcome.status == UNKNOWN and re.search(OWN, outcome.text) and not blames
+    owns = _owns(outcome)
     is_named = re.search(rf"127\.0\.0\.1:\d+|\w+\.{outcome.subject.source}\.example", outcome.text)
     judged = blames and is_named and outcome.status in in_part(case, outcome)
     is_well = outcome.status == healthy.status and not blames and (answers or case.is_last)
     is_proved = case.phase == FROZEN and judged and PROVED in outcome.text  # however long that took
     if is_well or is_proved or (owns and (answers or whose != SERVER)):
         return ""
+    if answers and blames and whose != CHECK:
+        return None  # it was this machine that kept the server from answering in time
     if not answers and whose != CHECK:
         return "" if judged else whose and "a server that had its time is not judged by --unreachable"
     return f"a server that had no time is blamed ({blames[0]})" if blames else "no time, and that is not said"
+
+
+def _owns(outcome):
+    """Whether the check says that it had no time itself, and nothing of a server."""
+    owns = outcome.status == UNKNOWN and re.search(OWN, outcome.text)
+    return bool(owns) and not re.search(BLAMES, outcome.text)
 
 
 def in_part(case, outcome):
@@ -414,7 +422,9 @@ def settled(plays, case, healthy):
         if why is not None:
             break
     else:
-        why = "it has not come to this phase" if whose is False else "whose time it was is undecided"
+        why = "whose time it was is undecided"
+        if whose is False:  # as this machine has no time for it, which is right to say
+            why = "" if _owns(outcome) else "it has not come to this phase"
     server = PAUSES[case.pause].server
     told = outcome.line.partition(" | ")[0]
     return why and f"{case.phase} | {server} | {case.pause} | {why} | {outcome.status} {told}"
