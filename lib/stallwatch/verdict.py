@@ -240,10 +240,8 @@ def _what(what: str, limit: str, then: str, say: Callable[[str], str]) -> str:
     """Return what was found, the limit that it breaks and the rest, which short forms leave out."""
     longest, *shorter = forms(what)
     texts = [longest + limit + rest for rest in forms(then)]
-    if shorter or len(texts) > 1:
-        texts += [text + limit for text in (longest, *shorter)]
-        return Forms(*map(say, texts))
-    return say(texts[0])
+    texts += [text + limit for text in shorter]
+    return Forms(*map(say, texts)) if len(texts) > 1 else say(texts[0])
 
 
 def _label(reading: Reading) -> str:

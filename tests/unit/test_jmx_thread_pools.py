@@ -434,10 +434,10 @@ def test_a_damaged_memory_is_a_first_look(check, jvm, tmp_path):
     check()
     (kept,) = tmp_path.glob("*.json")
     content = json.loads(kept.read_text())
-    content["values"]["numbers"] = {"Cassandra/A blocked": "many"}
+    content["values"]["last"]["numbers"] = {"Cassandra/A blocked": "many"}
     kept.write_text(json.dumps(content))
     jvm.later(60)
-    assert check()[1].endswith("counted from now on: it was not there at the last look")
+    assert check()[1].endswith("counted from now on: this is the first look")
 
 
 def test_pools_that_were_there_and_are_not_are_unknown_until_they_come_back(check, jvm):
