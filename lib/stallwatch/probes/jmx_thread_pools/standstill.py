@@ -25,7 +25,7 @@ class Standstill(NamedTuple):
 def standstill(pool: Pool, changes: Changes, per_s: float | None, uptime: float | None) -> Standstill:
     """Compare a pool with the last run, since which ``per_s`` tasks were completed each second.
 
-    ``uptime`` of the JVM is in seconds. A full pool that serves requests or blocks tasks is reported anyway, so
+    ``uptime`` of the JVM is in seconds. A full pool that serves requests or blocks tasks is reported anyway:
     it may stall for the least time only.
     """
     queue = pool.family.drains
