@@ -62,7 +62,7 @@ MEANINGS = {
     Kind.REDO_BURSTS: "redo is written in short bursts that are larger than the redo buffer",
     Kind.BUSY_THREAD: "a thread that has to do the work has no processor time left for more",
     Kind.CHECKPOINTS_BEHIND: "checkpoints free the redo log or the undo log more slowly than it is written",
-    Kind.THREADS_EXHAUSTED: "a pool has no thread left for what arrives: it is slow, or too much",
+    Kind.THREADS_EXHAUSTED: "requests or tasks wait because all threads of a pool are at work",
     Kind.SLOW_REQUESTS: "all threads of a pool work at requests, and none of these is completed",
     Kind.BLOCKED_TASKS: "tasks of a pool hang or take long, so that those in its queue wait",
     Kind.THREAD_DEADLOCK: "threads wait for each other for ever",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from stallwatch import __version__
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
-from stallwatch.line import clean
+from stallwatch.line import Forms, clean
 from stallwatch.render import human
 from stallwatch.render.human import Screen
 from stallwatch.render.json import written as as_json
@@ -351,6 +351,20 @@ def in_short(value, *, state=State.OK, more=("sda is 97 % busy",), write=as_text
 def test_the_limit_that_alerts_stands_behind_the_number_and_the_evidence_below():
     said = "DEMO WARNING - db1 lags 63 s (limit 60 s) and grows 1 s/s, a row lock - KILL 5 | lag=63s;60;600"
     assert in_short(63, warning="60", critical="600") == f"{said}\n  sda is 97 % busy"
+
+
+@pytest.mark.parametrize(
+    ("letters", "kept"),
+    [(88, ", 3 busy, 9 wait"), (89, ", 3 busy"), (96, ", 3 busy"), (97, ""), (104, "")],
+)
+def test_of_what_stands_behind_the_limit_as_much_is_on_the_line_as_fits(letters, kept):
+    line = Line(Forms(", 3 busy, 9 wait", ", 3 busy"))
+    lag = Reading("lag", 63, "s", "db1 lags 63 s", "a row lock", "K" * letters, line=line)
+    first, *below = as_text(Report("demo", judge([lag], {"lag": {"warning": Range("60")}}))).split("\n")
+    said, _, _ = first.partition(" | ")
+    assert len(said) <= 160
+    assert said == f"DEMO WARNING - db1 lags 63 s (limit 60 s){kept}, a row lock - {'K' * letters}"
+    assert below == ([] if letters == 88 else ["  db1 lags 63 s (limit 60 s), 3 busy, 9 wait"])
 
 
 def test_what_breaks_no_limit_is_told_without_one_and_without_advice():

@@ -137,8 +137,7 @@ def all_of_it(
     yield from _in_trouble(troubles)
     if one_by_one and len(pools) <= _MOST:
         for one in sorted(pools, key=lambda one: one.pool.label):
-            lasting = filter(lambda reading: reading.name != "stalled", one.readings)  # it comes and goes
-            for reading in lasting:
+            for reading in filter(lambda of: of.name != "stalled", one.readings):  # which comes and goes
                 what = f"{one.pool.name}: {', '.join(_facts(one, reading.name)[:1])}"
                 yield reading._replace(what=what, label=f"{one.pool.label}.{reading.name}", in_table=True)
     elif one_by_one:
