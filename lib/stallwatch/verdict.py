@@ -239,7 +239,8 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
 def _what(what: str, limit: str, then: str, say: Callable[[str], str]) -> str:
     """Return what was found, the limit that it breaks and the rest, which short forms leave out."""
     longest, *shorter = forms(what)
-    texts = [longest + limit + rest for rest in forms(then)]
+    rests = forms(then)
+    texts = [longest + limit + rest for rest in (*rests, *[""] * (len(rests) > 1))]
     texts += [text + limit for text in shorter]
     return Forms(*map(say, texts)) if len(texts) > 1 else say(texts[0])
 

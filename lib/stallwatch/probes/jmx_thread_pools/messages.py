@@ -251,13 +251,13 @@ def _in_trouble(troubles: Iterable[Trouble]) -> Iterator[Reading]:
         )
         helped.add(helps)
         what, *others = _facts(one, first=worst.name)
-        facts = ["".join(f", {fact}" for fact in others[:many]) for many in range(len(others), -1, -1)]
+        facts = ["".join(f", {fact}" for fact in others[:many]) for many in range(len(others), 0, -1)]
         yield worst._replace(
             what=in_all_forms(what, partial("{}: {}".format, one.pool.name)),
             why=in_all_forms(words.why, "probably {}".format) if likely else words.why,
             advice=words.advice,
             label="",
-            line=Line(Forms(*facts), tuple(filter(None, below))),
+            line=Line(Forms(*facts or [""], ""), tuple(filter(None, below))),
             cause=cause,
         )
 

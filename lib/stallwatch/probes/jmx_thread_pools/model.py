@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from stallwatch.findings import Reading
-from stallwatch.probes.jmx_thread_pools.families.form import between
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -51,6 +50,8 @@ class Pool(NamedTuple):
     @property
     def meaning(self) -> Meaning:
         """What a block in it means."""
+        from stallwatch.probes.jmx_thread_pools.families.form import between
+
         rows = self.family.meanings
         fit = (row for row in rows for form in row.pools.split() if between(form, self.name) is not None)
         return next(fit, rows[-1])
