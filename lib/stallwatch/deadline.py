@@ -117,10 +117,11 @@ class Account:
         """Return how long we had no processor, as far as it shows.
 
         Who is stopped does not wait in the queue, but who waits there may be late, too: both together are no
-        more than what is our own and was not spent on computing.
+        more than what is our own and was not spent on computing. A thread beside that alone is late shows
+        nothing of a run that waits meanwhile. What is in the queue may be hidden in ticks.
         """
         queued, stood = self._waited_for_processor(), max(self.overshot, self._stood())
-        return max(queued, stood, min(queued + stood, self._own() - self.computed()))
+        return max(queued, min(queued + stood, self._own() - self.computed()))
 
     def stand_by(self, seconds: float) -> None:
         """Sleep in a thread beside the run, which shows for how long we have no processor, whatever we do."""

@@ -273,3 +273,11 @@ def test_a_thread_beside_that_waits_for_who_computes_shows_nothing(machine, monk
     monkeypatch.setattr(time, "sleep", lambda seconds: (machine.later(seconds), machine.compute(1.5)))
     run.account.stand_by(TICK)
     assert run.overdue() == "no verdict within 2 s"
+
+
+def test_a_thread_beside_that_alone_is_late_shows_nothing(machine):
+    run = Deadline(2)
+    run.account.stand_by(0)  # and it does not come to look again
+    with pytest.raises(TimeoutError):
+        run.wait(silence(machine))
+    assert run.account.shown() < TICK
