@@ -87,15 +87,14 @@ def shares(nodeids, durations):
     tests = {}
     for nodeid in nodeids:
         tests.setdefault(unit_of(nodeid), []).append(nodeid)
-    found, open_shares = {}, {}  # a share: [seconds, units]; those of a group and kind
+    found, open_shares = {}, {}  # a share: [seconds, units]
     for unit in sorted(tests, key=lambda unit: (unit.partition("[")[2], unit)):
         group = group_of(unit)
         of = group, unit.partition("[")[2]
         seconds = durations.get(unit, GROUPS[group].share)
-        opened = open_shares.setdefault(of, [])
-        share = next((one for one in opened if found[one][0] + seconds <= GROUPS[group].share), unit)
-        if share == unit:
-            opened.append(share)
+        share = open_shares.get(of)
+        if share is None or found[share][0] + seconds > GROUPS[group].share:
+            share = open_shares[of] = unit
             found[share] = [0.0, []]
         found[share][0] += seconds
         found[share][1].append(unit)
