@@ -13,7 +13,7 @@ from stallwatch.probes.mysql.locks.graph import LockKind, Release
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from stallwatch.causes import Subject
@@ -71,6 +71,16 @@ class Evidence(NamedTuple):
         return bool(self.process and self.process.command == "Sleep")
 
     @property
+    def waits_for_disk(self) -> bool:
+        """Whether it commits for long while InnoDB waits for writes."""
+        return bool(self.pending_writes) and ending.commits(self.process)
+
+    @property
+    def has_backup_lock(self) -> bool:
+        """Whether others wait for its backup lock, and for nothing else."""
+        return bool(self.waits) and all(one.lock is LockKind.BACKUP for one in self.waits)
+
+    @property
     def modified(self) -> int:
         """How many rows a KILL rolls back, if they are many enough to be worth saying."""
         found = self.transaction.modified if self.transaction else 0
@@ -114,91 +124,23 @@ def _several(evidence: Evidence) -> Proof:
     return {"step": NextStep(kill, tuple(step.connections[0] for step in steps)), "each": evidence.each}
 
 
-def _rolls_back(evidence: Evidence) -> Proof:
-    rolls_back = evidence.transaction and evidence.transaction.rolls_back
-    return evidence.step(Step.WAIT_FOR_ROLLBACK) if rolls_back else None
-
-
-def _killed(evidence: Evidence) -> Proof:
-    killed = evidence.process and evidence.process.command == "Killed"
-    return evidence.step(Step.WAIT_FOR_ROLLBACK) if killed else None
-
-
-def _no_connection(evidence: Evidence) -> Proof:
-    """Find what XA has prepared: a KILL has nobody to end."""
-    detached = not evidence.connection and evidence.transaction
-    return evidence.step(Step.END_BY_XA) if detached else None
-
-
-def _one_of_several_without_connection(evidence: Evidence) -> Proof:
-    return None if evidence.connection or evidence.transaction else evidence.step(Step.FIND_BY_XA)
-
-
-def _turn_may_be_new(evidence: Evidence) -> Proof:
-    """Find a client that did something just now and is hardly known to block others."""
+def _turn_may_be_new(evidence: Evidence) -> bool:
+    """Whether a client did something just now and is hardly known to block others."""
     is_new = evidence.certain < min(_AT_WORK, evidence.possible / 2)
-    acts = evidence.is_client and evidence.process and evidence.process.seconds < _AT_WORK
-    return evidence.step(Step.LOOK_AGAIN) if is_new and acts and evidence.is_proven else None
-
-
-def _commit_waits_for_the_disk(evidence: Evidence) -> Proof:
-    waits = ending.commits(evidence.process) and evidence.pending_writes
-    return evidence.step(Step.SEE_DISK) if waits else None
-
-
-def _commits_for_long(evidence: Evidence) -> Proof:
-    return evidence.step(Step.SEE_DISK) if ending.commits(evidence.process) else None
-
-
-def _applier(evidence: Evidence) -> Proof:
-    applies = evidence.process and evidence.process.applies
-    return evidence.step(Step.WAIT_FOR_APPLIER) if applies else None
-
-
-def _server_thread(evidence: Evidence) -> Proof:
-    serves = evidence.process and not evidence.process.is_client
-    return evidence.step(Step.WAIT_FOR_THREAD) if serves else None
-
-
-def _backup_lock(evidence: Evidence) -> Proof:
-    """Find a backup by its lock, which others wait for and for nothing else."""
-    backs_up = evidence.waits and all(one.lock is LockKind.BACKUP for one in evidence.waits)
-    return evidence.step(Step.LET_BACKUP_END) if backs_up and evidence.is_client else None
-
-
-def _backup_tool(evidence: Evidence) -> Proof:
-    backs_up = any(word in evidence.program for word in _TOOLS)
-    return evidence.step(Step.LET_BACKUP_END) if backs_up else None
-
-
-def _prepared_by_xa(evidence: Evidence) -> Proof:
-    """Find who has prepared a transaction, which stays with its connection and outlives it."""
-    return evidence.step(Step.END_OWN_BY_XA) if evidence.digest.startswith("XA PREPARE") else None
+    process = evidence.process
+    return bool(
+        is_new and evidence.is_proven and evidence.is_client and process and process.seconds < _AT_WORK
+    )
 
 
 def _many_rows(evidence: Evidence) -> Proof:
-    ends = ending.release(evidence.connection, evidence.release, evidence.modified)
-    return {"step": ends} if ends.step is Step.LET_GO else None
+    step = ending.release(evidence.connection, evidence.release, evidence.modified)
+    return {"step": step} if step.step is Step.LET_GO else None
 
 
-def _may_be_prepared(evidence: Evidence) -> Proof:
-    """Find an idle transaction of MariaDB, of which nothing shows whether XA has prepared it."""
-    maybe = evidence.prepared and evidence.transaction and evidence.is_idle
-    return evidence.step(Step.CHECK_XA) if maybe else None
-
-
-def _not_proven(evidence: Evidence) -> Proof:
-    """Find a client of which no table shows that it has the lock, and who is not in the process list."""
-    is_known = evidence.is_proven and evidence.process
-    return None if is_known else evidence.step(Step.CHECK_FIRST)
-
-
-def _idle_client(evidence: Evidence) -> Proof:
-    return evidence.step(Step.KILL) if evidence.is_idle else None
-
-
-def _working_client(evidence: Evidence) -> Proof:
-    return evidence.step(Step.KILL)
+def _then(step: Step, applies: Callable[[Evidence], object]) -> Callable[[Evidence], Proof]:
+    """Return a rule's function: its next step, with the connection itself, if this applies."""
+    return lambda one: one.step(step) if applies(one) else None
 
 
 def rules(kind: Kind, who: Certainty) -> tuple[Rule, ...]:
@@ -206,28 +148,38 @@ def rules(kind: Kind, who: Certainty) -> tuple[Rule, ...]:
 
     The first rule that applies decides.
     """
-    at_most_likely = Certainty.LIKELY if who is Certainty.CERTAIN else who
+    likely = Certainty.LIKELY if who is Certainty.CERTAIN else who
+    disk = Kind.SLOW_DISK
+
+    def rule(evidence: str, step: Step, applies: Callable[[Evidence], object]) -> Rule:
+        return Rule(kind, who, evidence, _then(step, applies))
+
     return (
         Rule(kind, who, "one_of_several", _one_of_several),
         Rule(kind, who, "one_is_not_killed", _one_is_not_killed),
         Rule(kind, who, "several", _several),
-        Rule(kind, who, "rolls_back", _rolls_back),
-        Rule(kind, who, "killed", _killed),
-        Rule(kind, who, "no_connection", _no_connection),
-        Rule(kind, who, "one_of_several_without_connection", _one_of_several_without_connection),
-        Rule(kind, who, "turn_may_be_new", _turn_may_be_new),
-        Rule(Kind.SLOW_DISK, who, "commit_waits_for_the_disk", _commit_waits_for_the_disk),
-        Rule(Kind.SLOW_DISK, at_most_likely, "commits_for_long", _commits_for_long),
-        Rule(kind, who, "applier", _applier),
-        Rule(kind, who, "server_thread", _server_thread),
-        Rule(kind, who, "backup_lock", _backup_lock),
-        Rule(kind, who, "backup_tool", _backup_tool),
-        Rule(kind, who, "prepared_by_xa", _prepared_by_xa),
+        rule(
+            "rolls_back", Step.WAIT_FOR_ROLLBACK, lambda one: one.transaction and one.transaction.rolls_back
+        ),
+        rule("killed", Step.WAIT_FOR_ROLLBACK, lambda one: one.process and one.process.command == "Killed"),
+        # What XA has prepared: a KILL has nobody to end.
+        rule("no_connection", Step.END_BY_XA, lambda one: not one.connection and one.transaction),
+        rule("one_of_several_without_connection", Step.FIND_BY_XA, lambda one: not one.connection),
+        rule("turn_may_be_new", Step.LOOK_AGAIN, _turn_may_be_new),
+        Rule(disk, who, "commit_waits_for_the_disk", _then(Step.SEE_DISK, lambda one: one.waits_for_disk)),
+        Rule(disk, likely, "commits_for_long", _then(Step.SEE_DISK, lambda one: ending.commits(one.process))),
+        rule("applier", Step.WAIT_FOR_APPLIER, lambda one: one.process and one.process.applies),
+        rule("server_thread", Step.WAIT_FOR_THREAD, lambda one: one.process and not one.process.is_client),
+        rule("backup_lock", Step.LET_BACKUP_END, lambda one: one.is_client and one.has_backup_lock),
+        rule("backup_tool", Step.LET_BACKUP_END, lambda one: any(word in one.program for word in _TOOLS)),
+        # It stays with its connection, and outlives that.
+        rule("prepared_by_xa", Step.END_OWN_BY_XA, lambda one: one.digest.startswith("XA PREPARE")),
         Rule(kind, who, "many_rows", _many_rows),
-        Rule(kind, who, "may_be_prepared", _may_be_prepared),
-        Rule(kind, who, "not_proven", _not_proven),
-        Rule(kind, who, "idle_client", _idle_client),
-        Rule(kind, who, "working_client", _working_client),
+        # MariaDB does not show of an idle transaction whether XA has prepared it.
+        rule("may_be_prepared", Step.CHECK_XA, lambda one: one.prepared and one.transaction and one.is_idle),
+        rule("not_proven", Step.CHECK_FIRST, lambda one: not (one.is_proven and one.process)),
+        rule("idle_client", Step.KILL, lambda one: one.is_idle),
+        rule("working_client", Step.KILL, lambda _: True),
     )
 
 
