@@ -254,6 +254,21 @@ def test_timeouts_and_deadlocks_are_counted_from_look_to_look(look):
     assert (status, numbers(text)["deadlocks"]) == (0, "1")
 
 
+@pytest.mark.parametrize(("before", "idle", "explained"), [(True, 301, True), (False, 20, False)])
+def test_waits_that_timed_out_follow_from_a_head_that_was_there_all_the_time(look, before, idle, explained):
+    """A head that came after the last look need not have kept anybody waiting for so long."""
+    server = Locked()
+    if before:
+        server.idle_head(waits=5)
+    look(server)
+    server.idle_head(waits=15, idle=idle)
+    report = look.report(server, lock_timeouts=2)
+    assert judged(report).kind is ROW
+    (timeouts,) = [one for one in report.verdicts if one.name == "timeouts"]
+    assert (timeouts.root is not None) == explained
+    assert (timeouts in report.ranked) != explained
+
+
 def test_a_transaction_that_blocks_nobody_is_a_warning_after_half_an_hour(look):
     server = Locked()
     server.transactions = [trx(HEAD, 1800)]
