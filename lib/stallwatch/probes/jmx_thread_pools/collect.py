@@ -66,7 +66,7 @@ class Snapshot(NamedTuple):
     second_look: Second  # at pools in which somebody waited
     forbidden: tuple[str, ...] = ()  # pools of which Jolokia's policy forbids numbers
     unwatched: bool = False  # the network threads of Kafka's broker
-    uptime: float | None = None  # of the JVM, in seconds
+    started: float | None = None  # the JVM, in seconds since 1970
 
 
 def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], run: Run) -> Snapshot:
@@ -77,7 +77,7 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
     second = _second_look(server, [place for place in places if place.key in waiting], run)
     again = second if isinstance(second, dict) else {}
     had, changes = recall(memory, _POOLS, int) or 0, Changes(memory, reader)
-    uptime = _uptime(reader)
+    started, uptime = (_seconds(reader, one) for one in CLOCK)
     settled, unwatched = kafka.settled(pools, server, changes, uptime)
     observed = [
         _observation(pool, changes, uptime)._replace(
@@ -86,7 +86,7 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
         for before, pool in zip(pools, settled, strict=True)
     ]
     threads = _or_why_not(lambda: [reader.value(*one) for one in _THREADS])
-    found = Snapshot(observed, had, threads, unread, second, forbidden, unwatched, uptime)
+    found = Snapshot(observed, had, threads, unread, second, forbidden, unwatched, started)
     changes.keep()
     memory[_POOLS] = sum(not pool.family.everywhere for pool in pools) or found.had
     return found
@@ -182,12 +182,12 @@ def _second_look(server: Server, waiting: Sequence[Place], run: Run) -> Second:
     return {pool.key: pool for pool in found.pools}
 
 
-def _uptime(reader: Reader) -> float | None:
-    """Return for how many seconds the JVM has run, if known."""
+def _seconds(reader: Reader, of: tuple[str, str]) -> float | None:
+    """Return an attribute of the JVM's clock in seconds, if known."""
     with suppress(JmxError):
-        uptime = reader.value(*CLOCK[1])
-        if isinstance(uptime, int | float):
-            return uptime / 1000
+        found = reader.value(*of)
+        if isinstance(found, int | float) and is_number(found):
+            return found / 1000
     return None
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from stallwatch.causes import Scope, Subject
 from stallwatch.findings import ProbeError
 from stallwatch.probes.jmx_thread_pools import collect, messages
@@ -47,8 +45,7 @@ def findings(
     else:
         watched = bool(snapshot.pools) if patterns else deadlocks or limits_threads
         yield from messages.overview(snapshot, server.where, existing, watched=watched)
-    started = None if snapshot.uptime is None else time.time() - snapshot.uptime
-    jvm = Subject(server.where, started=started)
+    jvm = Subject(server.where, started=snapshot.started)
     in_trouble = troubles(
         snapshot.pools, run, lambda pool: jvm._replace(thing=Scope.POOL, id="/".join(pool.key))
     )
