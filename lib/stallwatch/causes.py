@@ -117,7 +117,7 @@ class Subject(NamedTuple):
 
     server: str  # as its check names it: HOST:PORT, or the path of a socket
     thing: Scope = Scope.SERVER
-    id: str = ""  # of the thing: "173" of a connection, "4" of a node; "" is the server itself
+    id: str = ""  # of the thing: "173" of a connection, "4" of a node; "": it is the server, or has none
     started: float | None = None  # the server, or the node; seconds since 1970: later ids are used again
     within: tuple[tuple[Scope, str], ...] = ()  # what it belongs to, as a connection to a channel
 
@@ -131,7 +131,7 @@ class Subject(NamedTuple):
         return apart <= _SAME_START and (scope is Scope.SERVER or bool(self._of(scope) & other._of(scope)))
 
     def _of(self, scope: Scope) -> set[str]:
-        return {of for thing, of in ((self.thing, self.id), *self.within) if thing is scope}
+        return {of for thing, of in ((self.thing, self.id), *self.within) if thing is scope and of}
 
 
 class Cause(NamedTuple):
