@@ -22,6 +22,7 @@ from stallwatch.render.text import written
 from stallwatch.verdict import Report, judge
 
 NODE_3, NODE_4 = (Subject("db1:3306", Scope.NODE, node) for node in "34")
+NO_CONNECTION = Subject("db1:3306", Scope.CONNECTION)  # has a transaction, maybe one of several
 DISK, CHECKPOINTS = Kind.SLOW_DISK, Kind.CHECKPOINTS_BEHIND
 
 
@@ -93,7 +94,7 @@ def test_two_findings_of_one_cause_are_one_incident():
          Subject("db1:3306", Scope.CHANNEL, "a"), Scope.CHANNEL, True),
         (Subject("db1:3306", Scope.CONNECTION, "22", 100.0),
          Subject("db1:3306", Scope.CONNECTION, "22", 200.0), Scope.CONNECTION, False),
-        (Subject("db1:3306", Scope.CONNECTION), Subject("db1:3306", Scope.CONNECTION), Scope.CONNECTION, False),
+        (NO_CONNECTION, NO_CONNECTION, Scope.CONNECTION, False),
     ],
 )  # fmt: skip
 def test_what_two_subjects_share(subject, other, scope, shared):
