@@ -63,7 +63,7 @@ sources | host | processes, processors, disks, memory and bonds from psutil, `/p
 sources | jmx | RMI, serialization, TLS and errors of a JVM
     sources.jmx sources.jmx.*
 sources | recording | questions to sources and their answers, recorded or from a recording
-    sources.recording sources.recorder
+    sources.recording
 sources | shared | TCP, symbolic links, blocks of a file
     sources sources.*
 probes | replication | lag, its direction and its causes

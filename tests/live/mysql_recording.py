@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 from unittest import mock
 
-from stallwatch.sources import mysql, recorder, recording
+import record_and_play
+from stallwatch.sources import mysql, recording
 from stallwatch.sources.mysql.flavour import flavour
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +44,7 @@ class Recording:
         with (
             mock.patch.object(mysql, "connect", self.connect),
             mock.patch.dict(os.environ, environment),
-            recording.use(recorder.Recorder(lines.append)),
+            recording.use(record_and_play.Recorder(lines.append)),
         ):
             own = ["--state-dir", self.folder]
             status, text = of_plugin["check"].run(of_plugin["findings"], [*options, *own])

@@ -7,9 +7,10 @@ the same question, if there is one (recorded_answers.py).
 import json
 
 import pymysql
+import record_and_play
 from recorded_answers import Answers, NotAskedError
 from stallwatch.findings import ProbeError
-from stallwatch.sources import recorder, recording
+from stallwatch.sources import recording
 from stallwatch.sources.mysql.flavour import flavour
 
 SET_UP = "SET NAMES utf8mb4, "  # begins what sets up a log-in
@@ -39,7 +40,7 @@ class Clock:
         self.now = max(self.now, moment)
 
 
-class RecordedRun(recorder.Player):
+class RecordedRun(record_and_play.Player):
     """One run of the plugin: the options that it was given, and what servers answered; see recording.use.
 
     What was asked that is not here is in ``surprises``: the plugin itself would make an UNKNOWN of it.

@@ -11,10 +11,11 @@ import jmx_bytes
 import pytest
 from fake_proc import FakeProc
 from mysql_bytes import LET_IN, error, packet, result, served, turns
+from record_and_play import NotRecordedError, Player, Recorder
 from recorded_jvm import RecordedJvm
 from stallwatch import withheld
 from stallwatch.deadline import Deadline
-from stallwatch.sources import jmx, kernel, mysql, processes, recorder, recording
+from stallwatch.sources import jmx, kernel, mysql, processes, recording
 from stallwatch.withheld import WITHHELD
 
 DENIED = packet(1, error(1142, b"SELECT command denied to user 'mon'@'%' for table 'x'", b"#42000"))
@@ -39,7 +40,7 @@ def recorded(ask, *more, of=PLACE, **outcome):
         return outcome["answer"]
 
     lines = []
-    with recording.use(recorder.Recorder(lines.append)), contextlib.suppress(Exception):
+    with recording.use(Recorder(lines.append)), contextlib.suppress(Exception):
         recording.answer(of, (ask, *more), answer)
     return lines
 
@@ -50,7 +51,7 @@ def entry(*asked, **outcome):
 
 
 def played(lines, *asked, of=PLACE):
-    with recording.use(recorder.Player(lines)):
+    with recording.use(Player(lines)):
         return recording.answer(of, asked, pytest.fail)
 
 
@@ -74,29 +75,29 @@ def test_a_question_is_one_line_with_its_time():
 
 def test_a_run_within_a_run_has_its_own_recording():
     outer, inner = [], []
-    with recording.use(recorder.Recorder(outer.append)):
-        with recording.use(recorder.Recorder(inner.append)):
+    with recording.use(Recorder(outer.append)):
+        with recording.use(Recorder(inner.append)):
             recording.answer(PLACE, ("inner",), int)
         recording.answer(PLACE, ("outer",), int)
     assert [json.loads(line)["asked"] for line in (*outer, *inner)] == [["outer"], ["inner"]]
 
 
 def test_a_recording_ends_with_its_run_however_that_ends():
-    with pytest.raises(KeyboardInterrupt), recording.use(recorder.Recorder(print)):
+    with pytest.raises(KeyboardInterrupt), recording.use(Recorder(print)):
         raise KeyboardInterrupt
     assert not recording.is_used()
 
 
 def test_an_answer_comes_as_often_as_it_was_recorded():
-    player = recorder.Player([*recorded("a", answer=1), *recorded("b", answer=3), *recorded("a", answer=2)])
+    player = Player([*recorded("a", answer=1), *recorded("b", answer=3), *recorded("a", answer=2)])
     assert [player.answer(PLACE, (what,)) for what in "aab"] == [1, 2, 3]
-    with pytest.raises(recorder.NotRecordedError, match=r"mysql db1:3306 was not .* often: a"):
+    with pytest.raises(NotRecordedError, match=r"mysql db1:3306 was not .* often: a"):
         player.answer(PLACE, ("a",))
 
 
 def test_time_can_go_by_as_it_did():
     moments = []
-    player = recorder.Player(recorded("a", answer=1), then=lambda told: moments.append(told["at"]))
+    player = Player(recorded("a", answer=1), then=lambda told: moments.append(told["at"]))
     player.answer(PLACE, ("a",))
     assert moments == [pytest.approx(time.time(), abs=60)]
 
@@ -106,7 +107,7 @@ def test_answers_of_one_log_in_are_no_answers_of_another():
     for number in (5, 6):
         of = ("mysql", "db1:3306", number)
         lines += recorded(*recording.LOG_IN, of=of, answer=None) + recorded("a", of=of, answer=number)
-    player = recorder.Player(lines)
+    player = Player(lines)
     first, second = (("mysql", "db1:3306", number) for number in (1, 2))
     player.answer(first, recording.LOG_IN)
     player.answer(second, recording.LOG_IN)
@@ -116,7 +117,7 @@ def test_answers_of_one_log_in_are_no_answers_of_another():
 def test_a_setting_may_have_the_time_that_is_left():
     lines = recorded("SET wait_timeout = 13, max_statement_time = 7.988", answer=[[], []])
     assert played(lines, "SET wait_timeout = 12, max_statement_time = 7.5") == [[], []]
-    with pytest.raises(recorder.NotRecordedError):
+    with pytest.raises(NotRecordedError):
         played(recorded("SELECT 1", answer=[]), "SELECT 2")
 
 
@@ -197,13 +198,13 @@ def recorded_server():
     lines = []
     told = result(b"a", b"b", rows=[(b"1", None), (b"x", f"by {PASSWORD}".encode())])
     answers = [told, result(b"d", rows=[(b"4",), (b"5",)]), DENIED]
-    with served(turns([*LET_IN, *answers])) as port, recording.use(recorder.Recorder(lines.append)):
+    with served(turns([*LET_IN, *answers])) as port, recording.use(Recorder(lines.append)):
         return lines, conversation(port), port
 
 
 def test_a_recorded_server_answers_as_the_server_did(recorded_server):
     lines, expected, port = recorded_server
-    with recording.use(recorder.Player(lines)):
+    with recording.use(Player(lines)):
         flavour, rows, *others = conversation(port)
     assert rows == [{"a": "1", "b": None}, {"a": "x", "b": WITHHELD}]
     assert expected[1][1] == {"a": "x", "b": f"by {PASSWORD}"}
@@ -224,7 +225,7 @@ def test_a_log_in_that_failed_fails_again():
     lines, what = [], []
     with served(turns([packet(0, error(1130, b"Host '10.0.0.9' is not allowed", b""))])) as port:
         target = mysql.Target("127.0.0.1", port)
-        for tape in (lambda: recorder.Recorder(lines.append), lambda: recorder.Player(lines)):
+        for tape in (lambda: Recorder(lines.append), lambda: Player(lines)):
             with recording.use(tape()), pytest.raises(mysql.UnreachableError) as found:
                 mysql.connect(target, Deadline(60), known=None)
             what.append((found.value.what, found.value.advice, found.value.number))
@@ -248,8 +249,8 @@ def of_jvm(tape, name, streams):
 @pytest.mark.parametrize("name", sorted(jmx_bytes.ASKED))
 def test_a_recorded_jvm_answers_as_the_jvm_did(name):
     lines = []
-    expected = of_jvm(recorder.Recorder(lines.append), name, jmx_bytes.load(name))
-    assert of_jvm(recorder.Player(lines), name, ()) == expected
+    expected = of_jvm(Recorder(lines.append), name, jmx_bytes.load(name))
+    assert of_jvm(Player(lines), name, ()) == expected
     assert json.loads(lines[0])["asked"] == ["log in"]
     assert not any("secret" in line for line in lines)
 
@@ -259,7 +260,7 @@ def test_an_attribute_is_one_question():
     beans = {"a:b=c": {"Value": 7, "Max": 9}}
     with recording.use(RecordedJvm(beans)):
         jvm = jmx.connect(jmx.Target("db1", 7199), Deadline(60))
-        tape = recorder.Recorder(lines.append)
+        tape = Recorder(lines.append)
         with recording.use(SimpleNamespace(answer=partial(recorded_of, tape, RecordedJvm(beans)))), jvm:
             found, _ = jvm.read([("a:b=c", ["Value"]), ("a:b=d", ["Value"])])
     assert found == {"Value": 7}
@@ -281,16 +282,16 @@ def test_a_recorded_host_answers_as_the_kernel_did(monkeypatch):
     monkeypatch.setattr(kernel, "PLACE", str(min(looks.iterdir())))
     lines = []
     each = [kernel.processors, kernel.disks, kernel.interfaces, kernel.memory, kernel.swapped, kernel.uptime]
-    with recording.use(recorder.Recorder(lines.append)):
+    with recording.use(Recorder(lines.append)):
         *expected, (pages_in, pages_out), uptime = [ask() for ask in each]
     assert all(expected)
-    with recording.use(recorder.Player(lines)):
+    with recording.use(Player(lines)):
         assert [ask() for ask in each] == [*expected, [pages_in, pages_out], uptime]
     monkeypatch.setattr(kernel, "PLACE", "/nowhere")
     lines.clear()
-    with recording.use(recorder.Recorder(lines.append)), pytest.raises(FileNotFoundError):
+    with recording.use(Recorder(lines.append)), pytest.raises(FileNotFoundError):
         kernel.uptime()
-    with recording.use(recorder.Player(lines)), pytest.raises(FileNotFoundError, match="/nowhere/uptime"):
+    with recording.use(Player(lines)), pytest.raises(FileNotFoundError, match="/nowhere/uptime"):
         kernel.uptime()
 
 
@@ -300,9 +301,9 @@ def test_a_recorded_process_answers_as_it_did(monkeypatch, tmp_path):
     proc.process(7, "mysqld", arguments=words)
     ask = [lambda: processes.running(["mysqld"]), lambda: processes.task(7), lambda: processes.status(7)]
     lines = []
-    with recording.use(recorder.Recorder(lines.append)):
+    with recording.use(Recorder(lines.append)):
         expected = [one() for one in ask]
-    with recording.use(recorder.Player(lines)):
+    with recording.use(Player(lines)):
         (mysqld,), task, status = [one() for one in ask]
     assert (task, status) == (*expected[1:],)
     assert status.is_in_container == expected[2].is_in_container
@@ -314,7 +315,7 @@ def test_a_recorded_process_answers_as_it_did(monkeypatch, tmp_path):
 
 def test_what_is_asked_on_the_way_to_an_answer_is_not_recorded():
     lines = []
-    with recording.use(recorder.Recorder(lines.append)):
+    with recording.use(Recorder(lines.append)):
         recording.answer(PLACE, ("outer",), lambda: recording.answer(PLACE, ("inner",), int))
         recording.answer(PLACE, ("inner",), int)
     assert [json.loads(line)["asked"] for line in lines] == [["outer"], ["inner"]]
@@ -324,7 +325,7 @@ def test_recorded_bonds_are_those_of_then(monkeypatch):
     bonds = Path(__file__).parents[1] / "recorded" / "bonding" / "6.1-lacp"
     monkeypatch.setattr(kernel, "BONDS", str(bonds))
     lines = []
-    with recording.use(recorder.Recorder(lines.append)):
+    with recording.use(Recorder(lines.append)):
         expected = kernel.bonds()
-    with recording.use(recorder.Player(lines)):
+    with recording.use(Player(lines)):
         assert kernel.bonds() == expected == {"bond1": (bonds / "bond1").read_text()}

@@ -1,8 +1,8 @@
 """Where sources pass what they ask, so that it can be recorded, or answered from a recording.
 
-MySQL, JMX, ``ndb_mgm`` and what looks at this host ask through ``answer``. Within ``use`` a ``Recorder``
-writes each question and its answer, or a ``Player`` answers and nobody is asked: ``recorder`` has both. Both
-are for one run at a time.
+MySQL, JMX, ``ndb_mgm`` and what looks at this host ask through ``answer``. Within ``use`` a recorder writes
+each question and its answer, or a player answers and nobody is asked (``tests/recorded/record_and_play.py``
+has both), for one run at a time.
 """
 
 from __future__ import annotations
