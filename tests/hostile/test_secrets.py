@@ -27,6 +27,7 @@ from runs import environment, finish, start
 from sleeping import sleeping
 from slow_machine import in_time
 from stallwatch import withheld
+from stallwatch.deadline import Deadline
 from stallwatch.memory import Memory
 from stallwatch.sources import jmx, mysql
 from stallwatch.sources.mysql import no_log_in, option_files
@@ -439,7 +440,7 @@ def test_nothing_that_holds_it_shows_it(tmp_path):
         target,
         jmx.Target("h", 1, user="u", password=secret),
         entries,
-        connection := Connection(target, lambda: 1.0, lambda **_: nullcontext(Memory())),
+        connection := Connection(target, Deadline(1.0), lambda **_: nullcontext(Memory())),
         no_log_in.reason(OSError(secret), connection, target, 1.0).args,
     )
     assert entries[1].value == secret

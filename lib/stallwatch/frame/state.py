@@ -13,6 +13,7 @@ from stallwatch.accounts import user_name
 from stallwatch.deadline import Deadline
 from stallwatch.findings import ProbeError
 from stallwatch.frame import places
+from stallwatch.line import Forms
 from stallwatch.memory import Memory
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.startup.hashing import hashlib
@@ -27,7 +28,7 @@ LARGEST = 8 << 20  # bytes
 _MOST = 40 << 20  # bytes of memory for what is in it; what is known of 60 000 files takes 28 MiB
 _COSTS = {b",": 64, b":": 64, b"[": 88, b"{": 240}  # bytes of memory of what each of these begins, at most
 _LONG = 40  # digits, from which a whole number is read as a float; 64 bits have 20
-_OWN_PLACE = "give this user a directory of its own with --state-dir"
+_OWN_PLACE = Forms("give this user a directory of its own with --state-dir", "name another --state-dir")
 _SAFELY = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # O_NONBLOCK: a FIFO must not hold us up
 
 

@@ -7,6 +7,7 @@ import re
 from stallwatch import units, withheld
 from stallwatch.deadline import LITTLE_TIME
 from stallwatch.findings import ProbeError
+from stallwatch.line import Forms
 from stallwatch.probes.mysql.asking import meant
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING
@@ -174,7 +175,8 @@ class Ndbinfo:
         nothing = f"{self.where} has no rows in ndbinfo.{table}"
         if "ndbinfo_offline" not in notes:
             return ProbeError(f"{nothing}: {said}" if notes else f"{nothing}, and no data node answers it")
-        advice = "SET GLOBAL ndbinfo_offline = 0, unless the server is being upgraded"
+        online = "SET GLOBAL ndbinfo_offline = 0"
+        advice = Forms(f"{online}, unless the server is being upgraded", online)
         error = ProbeError(f"{nothing}, ndbinfo is offline", advice)
         error.more = (f"the server: {said}",)
         return error

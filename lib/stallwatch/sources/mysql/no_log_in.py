@@ -6,6 +6,7 @@ import re
 
 from stallwatch import withheld
 from stallwatch.deadline import LITTLE_TIME
+from stallwatch.line import Forms
 from stallwatch.sources import tcp
 from stallwatch.sources.mysql.connection import TooMuchError
 from stallwatch.sources.mysql.errors import UnreachableError
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 _NO_PASSWORD = "give --password-file, or --defaults-file with a password in it"  # noqa: S105 - no password
 _WRONG_PASSWORD = "check the password, and that this user has an account for this address"  # noqa: S105
-_WRONG_AT_SOCKET = "check the password and the account, REQUIRE SSL refuses sockets"  # MySQL and MariaDB
+_WRONG_AT_SOCKET = Forms(
+    "check the password and the account, REQUIRE SSL refuses sockets", "check the password and the account"
+)  # MySQL and MariaDB
 _LOCKED = ("has locked the account of the user {user}", "ALTER USER ... ACCOUNT UNLOCK")
 _EXPIRED = ("wants the user {user} to change the password", "ALTER USER ... PASSWORD EXPIRE NEVER")
 _FULL_FOR_USER = (

@@ -7,7 +7,7 @@ import re
 import time
 
 from stallwatch import withheld
-from stallwatch.line import shorten
+from stallwatch.line import Forms, shorten
 from stallwatch.sources.jmx.errors import UnreachableError, UnreadableError
 from stallwatch.sources.jmx.jolokia.http import Agent, TooLongError, not_json, waited
 from stallwatch.sources.jmx.jolokia.values import SpoiledError, parsed
@@ -34,10 +34,15 @@ _LONGEST = 4000  # bytes of an exception's message
 SETTINGS = {"includeStackTrace": "false", "includeRequest": False, "canonicalNaming": False}
 _OK, _DENIED = 200, 403  # as those of HTTP
 _SECURITY = "SecurityException"
-_SLOW = "check whether a getter hangs, or the JVM is in a long garbage collection, or swapping"
+_SLOW = Forms(
+    "check whether a getter hangs, or the JVM is in a long garbage collection, or swapping",
+    "check whether a getter hangs",
+)
 POLICY_OF_BEAN = "take it out of <deny>, or add it to <allow>, in jolokia-access.xml"
 # What all checks may ask; exec is for findDeadlockedThreads, which check_jmx_thread_pools can do without.
-POLICY = "allow version, list, search and read in the agent's jolokia-access.xml"
+POLICY = Forms(
+    "allow version, list, search and read in the agent's jolokia-access.xml", "allow it in jolokia-access.xml"
+)
 POLICY_OF_EXEC = "allow exec in the agent's jolokia-access.xml, for findDeadlockedThreads of Threading alone"
 
 
