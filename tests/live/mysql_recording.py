@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 from unittest import mock
 
-import record_and_play
 from stallwatch.sources import mysql, recording
 from stallwatch.sources.mysql.flavour import flavour
 
@@ -17,6 +16,7 @@ RECORDED = ROOT / "tests" / "recorded"
 CONNECT = mysql.connect
 sys.path.append(str(RECORDED))
 
+import record_and_play  # noqa: E402 - it is there
 from recorded_mysql import SET_UP, WHO, statement  # noqa: E402 - it is there
 
 

@@ -118,10 +118,17 @@ def test_the_holder_of_a_user_lock_is_named(scene, until):
     assert f"KILL {head.id}" in said.sentence
 
 
-def test_a_drop_of_a_database_is_behind_who_uses_a_table_of_it(scene, server, until):
+@pytest.fixture
+def leaves(server):
+    """Make a database, which is gone when all of the scene has ended."""
     server.sql("DROP DATABASE IF EXISTS leaves")
     server.sql("CREATE DATABASE leaves")
     server.sql("CREATE TABLE leaves.one (id INT PRIMARY KEY)")
+    yield
+    server.sql("DROP DATABASE IF EXISTS leaves")
+
+
+def test_a_drop_of_a_database_is_behind_who_uses_a_table_of_it(leaves, scene, server, until):
     reader, drops = scene.client(), scene.client(scene.app)
     reader.sql("BEGIN")
     reader.sql("SELECT * FROM leaves.one")

@@ -315,7 +315,7 @@ def test_a_state_directory_that_cannot_be_made_is_unknown_when_all_else_is_well(
     assert said.status == 3
     assert said.text == (
         f"NDB_LOG UNKNOWN - nothing is remembered between runs: {tmp_path}/state cannot be made:"
-        " Permission denied - give this user a directory of its own with --state-dir"
+        " Permission denied - name another --state-dir"
     )
     assert said.perfdata["lines"] == "1"
 
