@@ -39,6 +39,7 @@ from captured_mysql import CapturedMysql
 from fake_replica import FakeReplica
 from loopback import serving
 from recorded_jvm import RecordedJvm
+from stallwatch.deadline import Account
 from stallwatch.declared import every
 from stallwatch.frame.options import jmx as jmx_options
 from stallwatch.sources import jmx, kernel, mysql, recording
@@ -507,6 +508,7 @@ def answers(connection, number, ended):
 
 def main(folder, count, new, seed):
     """Run; print what differs."""
+    Account.lost = Account.starved = lambda _: 0.0  # also on a busy machine, who is silent had its time
     chance = random.Random(seed)
     every = [*at_servers(), *at_recorded_servers(), *at_recorded_hosts()]
     chance.shuffle(every)
