@@ -110,6 +110,14 @@ def test_a_larger_buffer_is_advised_for_bursts_only():
     assert not any("RedoBuffer" in messages.advice(judge(known).cause) for known in (LAGS, SATURATED, {}))
 
 
+@pytest.mark.parametrize(
+    ("lag", "words"), [(LAG, "its log shows 6 s lag"), (NO_LAG, "full for 9 ms by its log")]
+)
+def test_a_log_that_blames_the_disk_shows_lag_or_how_long_buffers_were_full(lag, words):
+    log = {"heard": Heard(3, FULL, lag, (), blames_disk=True)}
+    assert messages.why(judge(log).cause) == f"the disk is too slow: {words}"
+
+
 def test_the_lines_below_have_all_evidence():
     lines = [*messages.below(judge(SLOW_LOG, LAGS, LAGGED, BUSY_DISK, FLAT, AT_EASE))]
     assert [word for word in ("log: node 3", "lag now", "lagged 10 s of 5 min", "sda is 90.0 % busy",

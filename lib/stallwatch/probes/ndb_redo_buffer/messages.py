@@ -60,9 +60,9 @@ _WORDS = {
 }
 # What has decided, in a few words.
 _PROOFS: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "log_shows_lag": lambda of: f"its log shows {say_duration(of['heard'].worst.value)} lag",
+    "log_shows_lag": lambda of: _by_log(of["heard"]),
     "redo_lags": lambda _: "redo writes lag",
-    "log_shows_bursts": lambda of: f"full for {say_duration(of['heard'].worst.value)} by its log",
+    "log_shows_bursts": lambda of: _by_log(of["heard"]),
     "redo_lagged": lambda of: f"redo lagged {_of_time(of['lag'])}",
     "disk_is_busy": lambda of: _disk(of["busy"]),
     "one_of_its_disks_is_busy": lambda of: _disk(of["busy"]),
@@ -144,6 +144,13 @@ def _in_detail(diagnosis: Diagnosis) -> Iterator[str]:
         yield "the buffer empties between the samples"
 
 
+def _by_log(heard: Heard) -> str:
+    """Write the lag that a log shows; a disk may be blamed by a log that shows how long buffers were full."""
+    if heard.lag.value:
+        return f"its log shows {say_duration(heard.lag.value)} lag"
+    return f"full for {say_duration(heard.full.value or 0)} by its log"
+
+
 def _disk(busy: Busy) -> str:
     if busy.is_busy:
         return f"{busy.disk} is {busy.percent:.1f} % busy"
@@ -151,7 +158,7 @@ def _disk(busy: Busy) -> str:
 
 
 def _of_disk(busy: Busy, of: str = "") -> Iterator[str]:
-    """Write what is wrong with a disk, and how much tasks of its host wait for disks."""
+    """Write what is wrong with a disk, and for how much of the time tasks of its host waited for disks."""
     if busy.is_slow:
         yield f"{of}{_disk(busy)}"
     if busy.is_waited_for:
