@@ -74,6 +74,7 @@ def test_the_sdist_has_all_that_is_kept_here(unpack_sdist, tmp_path):
     assert os.access(tree / "contrib" / "debian" / "build-deb", os.X_OK)
 
 
+@pytest.mark.only_in_all_cells
 @pytest.mark.slow("pip installs an environment, in which pytest runs")
 def test_it_works_with_what_debian_12_has(wheel, fresh_environment, tmp_path, tmp_path_factory):
     programs = fresh_environment(

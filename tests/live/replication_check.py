@@ -38,6 +38,7 @@ class Check:
         end = time.monotonic() + seconds
         while (said := self(pair, *options)).status != status or not re.search(text, said.text):
             assert time.monotonic() < end, said.output
+            time.sleep(0.5)
         return said
 
     def measured(self, pair, writer, *options, **more):

@@ -89,6 +89,7 @@ def until(check, server, wanted, seconds=90):
     end = time.monotonic() + seconds
     while not re.match(wanted, (said := check(server))[1][0]):
         assert time.monotonic() < end, said
+        time.sleep(0.3)
     return said
 
 

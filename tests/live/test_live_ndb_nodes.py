@@ -43,6 +43,7 @@ def until(check, words, *options, status=None, seconds=90):
     end, told = time.monotonic() + seconds, [check(*options)]
     while not all(word in told[-1].output for word in words) or status not in (None, told[-1].status):
         assert time.monotonic() < end, told[-1].output
+        time.sleep(0.5)
         told.append(check(*options))
     return told
 

@@ -63,6 +63,7 @@ def until(check, wanted, *options, logs=lambda: (), seconds=60):
     end = time.monotonic() + seconds
     while not wanted(said := check(*options, *logs())):
         assert time.monotonic() < end, said.output
+        time.sleep(0.5)
     return said
 
 
