@@ -179,6 +179,22 @@ EXPLAINS = (
 )
 
 
+class Hides(NamedTuple):
+    """A row of the table of what cannot be seen behind what."""
+
+    cause: Kind
+    hidden: Kind
+    scope: Scope  # the kind of thing that the cause is about
+
+
+HIDES = (
+    # A buffer that a slow disk keeps full shows no bursts.
+    Hides(Kind.SLOW_DISK, Kind.REDO_BURSTS, Scope.NODE),
+    # Who waits to write at all does not wait for rows yet.
+    Hides(Kind.GLOBAL_READ_LOCK, Kind.ROW_LOCK, Scope.CONNECTION),
+)
+
+
 def judged(
     rules: Iterable[Rule], evidence: object, subject: Subject, since: float | None = None
 ) -> tuple[Cause, ...]:
@@ -208,6 +224,16 @@ def explains(cause: Cause, other: Cause) -> bool:
         and cause.subject.shares(other.subject, row.scope)
         for row in EXPLAINS
     )
+
+
+def unseen(cause: Cause, causes: Iterable[Cause | None]) -> list[str]:
+    """Write what cannot be seen while a cause lasts, but for what is seen all the same among ``causes``."""
+    seen = {other.kind for other in causes if other}
+    return [
+        f"whether {MEANINGS[row.hidden]} cannot be seen while this lasts"
+        for row in HIDES
+        if (row.cause, row.scope) == (cause.kind, cause.subject.thing) and row.hidden not in seen
+    ]
 
 
 def roots(causes: Sequence[Cause | None]) -> list[int | None]:

@@ -152,21 +152,26 @@ def judge(
 ) -> list[Verdict]:
     """Give every finding its state, in the order they were found. No finding at all is UNKNOWN."""
     verdicts = [_judged(finding, thresholds, say) for finding in findings]
-    if sum(one.cause is not None for one in verdicts) > 1:
+    if any(one.cause is not None for one in verdicts):
         verdicts = _as_incidents(verdicts)
     return _without_duplicates(verdicts) or [Verdict(State.UNKNOWN, "nothing was measured")]
 
 
 def _as_incidents(verdicts: list[Verdict]) -> list[Verdict]:
-    """Mark what follows from another cause, which is as bad as the worst of its consequences then."""
-    from stallwatch.causes import roots
+    """Mark what follows from another cause, which is as bad as the worst of its consequences then.
 
-    found = roots([one.cause if one.is_wrong and not one.in_table else None for one in verdicts])
-    incidents = [one._replace(root=root) for one, root in zip(verdicts, found, strict=True)]
-    for one in incidents:
+    Below a cause stands what cannot be seen while it lasts.
+    """
+    from stallwatch.causes import roots, unseen
+
+    causes = [one.cause if one.is_wrong and not one.in_table else None for one in verdicts]
+    incidents = [one._replace(root=root) for one, root in zip(verdicts, roots(causes), strict=True)]
+    for place, one in enumerate(incidents):
         if one.root is not None:
             worst = max(one.state, incidents[one.root].state, key=lambda state: state.gravity)
             incidents[one.root] = incidents[one.root]._replace(state=worst)
+        elif cause := causes[place]:
+            incidents[place] = one._replace(more=(*one.more, *unseen(cause, causes)))
     return incidents
 
 

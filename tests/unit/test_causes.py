@@ -5,6 +5,7 @@ import json
 import pytest
 from stallwatch.causes import (
     EXPLAINS,
+    HIDES,
     MEANINGS,
     Cause,
     Certainty,
@@ -15,6 +16,7 @@ from stallwatch.causes import (
     Subject,
     judged,
     roots,
+    unseen,
 )
 from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.render import json as as_json
@@ -136,11 +138,30 @@ def test_a_consequence_is_never_first_and_counts_for_the_state():
     report = Report("x", judge([FULL, SLOW], {}))
     assert written(report).splitlines() == [
         "X CRITICAL - 12 % of writes are slow, slow disk - use a faster disk | slow=12%",
+        "  whether redo is written in short bursts that are larger than the redo buffer cannot be seen while"
+        " this lasts",
         "  also: redo log 98 % full, checkpoints behind - wait",
     ]
     found = json.loads(as_json.written(report))["findings"]
     assert [one.get("explained_by") for one in found] == [1, None]
     assert [one["cause"]["kind"] for one in found] == ["checkpoints_behind", "slow_disk"]
+
+
+@pytest.mark.parametrize(
+    ("cause", "others", "hidden"),
+    [
+        (Cause(DISK, NODE_3), [], 1),
+        (Cause(DISK, NODE_3), [None, Cause(Kind.REDO_BURSTS, NODE_4)], 0),  # it is seen all the same
+        (Cause(DISK, NODE_3._replace(thing=Scope.CONNECTION)), [], 0),  # the disk of another server
+        (Cause(CHECKPOINTS, NODE_3), [], 0),
+    ],
+)
+def test_what_cannot_be_seen_behind_a_cause(cause, others, hidden):
+    assert len(unseen(cause, others)) == hidden
+
+
+def test_what_explains_something_does_not_hide_it():
+    assert not {row[:2] for row in HIDES} & {row[:2] for row in EXPLAINS}
 
 
 def test_what_is_fine_explains_nothing():

@@ -49,9 +49,10 @@ def _cause(cause: Cause) -> dict[str, Any]:
     about = {"server": clean(subject.server), "thing": subject.thing.value, "id": clean(subject.id) or None}
     started = None if subject.started is None else _utc(subject.started)
     since = None if cause.since is None else _utc(cause.since)
+    within = [{"thing": thing.value, "id": clean(id_)} for thing, id_ in subject.within]
     return {
         "kind": cause.kind.value,
-        "subject": {**about, "started": started},
+        "subject": {**about, "started": started, **({"within": within} if within else {})},
         "certainty": cause.certainty.value,
         "evidence": cause.evidence or None,
         "since": since,
