@@ -45,7 +45,6 @@ class Line(NamedTuple):
 
     then: str = ""  # text after ``what`` and the broken limit, or its Forms: " and grows 1 s/s"
     more: tuple[str, ...] = ()  # lines below: further evidence, other causes; if it is OK only with -v
-    fits: bool = False  # a text that is too long is cut to its first clauses, and is below in full
 
 
 class Reading(NamedTuple):
@@ -100,7 +99,7 @@ class ProbeError(Exception):
 
     def fault(self, state: State) -> Fault:
         """Give it as a finding of this state."""
-        return Fault(state, self.what, advice=self.advice, line=Line(more=self.more, fits=True))
+        return Fault(state, self.what, advice=self.advice, line=Line(more=self.more))
 
 
 Finding = Reading | Fault | ProbeError

@@ -76,7 +76,6 @@ class Verdict(NamedTuple):
     table: Table | None = None
     in_table: bool = False
     has_cause: bool = False  # whether its line shows the cause also while it is OK
-    fits: bool = True  # whether the status line has no more of cause and next step than a text message can
     more: tuple[str, ...] = ()  # lines below
     is_note: bool = False  # whether it is about how the check runs, not about what it looks at
     cause: Cause | None = None
@@ -215,7 +214,7 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         what = _what(finding.what, "", line.then if line else "", say)
         why, advice = in_all_forms(finding.why, say), in_all_forms(finding.advice, say)
         told = Verdict(finding.state, what, why, advice, cause=finding.cause)
-        return told._replace(has_cause=True, fits=line.fits, more=_lines(line, say)) if line else told
+        return told._replace(has_cause=True, more=_lines(line, say)) if line else told
     reading = _only_numbers(finding)
     shown = _limits(reading, thresholds)
     line = reading.line
@@ -235,7 +234,6 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         table=reading.table.said(say) if reading.table else None,
         in_table=reading.in_table,
         has_cause=line is not None,
-        fits=line is None or line.fits,
         more=_lines(line, say) if line else (),
         cause=reading.cause,
     )
@@ -246,7 +244,7 @@ def _what(what: str, limit: str, then: str, say: Callable[[str], str]) -> str:
     longest, *shorter = forms(what)
     rests = forms(then)
     texts = [longest + limit + rest for rest in (*rests, *[""] * (len(rests) > 1))]
-    texts += [text + limit for text in shorter]
+    texts += [text + limit + rest for text in shorter for rest in dict.fromkeys((rests[-1], ""))]
     return Forms(*map(say, texts)) if len(texts) > 1 else say(texts[0])
 
 

@@ -268,7 +268,7 @@ def test_rows_that_the_server_has_and_no_file_are_told(check, tmp_path, server, 
     server.filled = {("shop", "orders"): (500, updated), ("shop", "part"): (2, None)}
     found, answer = check(path, "-H", "db1")
     assert found == status, answer
-    assert "there are no rows of shop.orders (about 500) in the backup" in answer
+    assert "no rows of shop.orders (about 500) in the backup" in answer
 
 
 def test_a_dump_that_is_written_over_an_older_one_is_not_finished(check, tmp_path):

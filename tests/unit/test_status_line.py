@@ -9,9 +9,9 @@ from stallwatch.verdict import Report, judge
 WHAT = "replica of db1 lags 63 s (limit 60 s) and grows 1 s/s"
 
 
-def told(why, advice, what=WHAT, *, fits=True):
+def told(why, advice, what=WHAT):
     """The status line of a problem, and the lines below."""
-    verdicts = judge([Fault(State.WARNING, what, why, advice, Line(fits=fits))], {})
+    verdicts = judge([Fault(State.WARNING, what, why, advice, Line())], {})
     first, *below = written(Report("replication_lag", verdicts)).splitlines()
     return first, below
 
@@ -104,10 +104,14 @@ def test_a_comma_in_quotes_ends_no_clause():
     assert "Duplicate entry 'a, b' for" in line
 
 
-def test_a_line_that_was_made_by_hand_stays_as_it_is():
-    line, below = told("x" * 200, "do it", fits=False)
-    assert "x" * 200 in line
-    assert below == []
+def test_what_was_found_loses_its_last_clauses_where_nothing_else_can():
+    what = "redo log at most 98.7 % of the stall point in 10 samples, beyond the async point, 4 MiB/s fill it"
+    line, below = told("12.1 MiB of 12.3 MiB are not yet checkpointed", "enlarge the redo log", what)
+    assert line.endswith(
+        "- redo log at most 98.7 % of the stall point in 10 samples, 12.1 MiB of 12.3 MiB are not yet"
+        " checkpointed - enlarge the redo log"
+    )
+    assert below == [f"  {what}"]
 
 
 def test_a_finding_without_a_line_fits():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import product
+from itertools import chain, product
 
 from stallwatch.line import CUT, forms
 from stallwatch.startup import TYPE_CHECKING
@@ -29,9 +29,7 @@ def on_the_line(headline: Verdict, room: int) -> tuple[Verdict, list[str]]:
 
     Forms of each text are chosen that fit together. Texts without shorter forms lose clauses.
     """
-    fitting = _in_forms(headline, room)
-    if headline.fits and len(fitting.sentence) > room:
-        fitting = _without_last_clauses(fitting, room)
+    fitting = _fitted(headline, room)
     left_out = [] if fitting.what == headline.what else [headline.what]
     left_out += [f"cause: {headline.why}"] if fitting.why != headline.why else []
     if fitting.advice != headline.advice and headline.is_wrong:
@@ -39,15 +37,14 @@ def on_the_line(headline: Verdict, room: int) -> tuple[Verdict, list[str]]:
     return fitting, left_out
 
 
-def _in_forms(headline: Verdict, room: int) -> Verdict:
-    """Choose forms that fit, none much shorter than it has to be; if none do, the shortest of each."""
+def _fitted(headline: Verdict, room: int) -> Verdict:
+    """Choose forms that fit, none much shorter than it has to be; if none do, leave out clauses as well."""
     texts = [[*enumerate(forms(text))] for text in (headline.what, headline.why, headline.advice)]
-    for chosen in sorted(product(*texts), key=_shortened):
-        what, why, advice = (text for _, text in chosen)
-        one = headline._replace(what=what, why=why, advice=advice)
-        if len(one.sentence) <= room:
-            break
-    return one
+    ranked = [[text for _, text in chosen] for chosen in sorted(product(*texts), key=_shortened)]
+    choices = [headline._replace(what=what, why=why, advice=advice) for what, why, advice in ranked]
+    cut = (_without_last_clauses(one, room) for one in choices)
+    fitting = (one for one in chain(choices, cut) if len(one.sentence) <= room)
+    return next(fitting, None) or _without_last_clauses(choices[-1], room)
 
 
 def _shortened(chosen: tuple[tuple[int, str], ...]) -> tuple[int, int]:
@@ -60,37 +57,38 @@ def _without_last_clauses(headline: Verdict, room: int) -> Verdict:
     """Leave out clauses until it fits.
 
     First the second choice of the next step goes, then the domain of an account, then the last steps (", then
-    START REPLICA"), then the last clauses of the cause; of a server's own words as many stay as fit. What
-    makes a cause doubtful stays, and "check it" never loses what the check is for.
+    START REPLICA"), then the last clauses of the cause, then those of what was found; of a server's own words
+    as many stay as fit. What makes a cause doubtful stays, and "check it" never loses what the check is for.
     """
-    cause, advice = headline.why, headline.advice
     fitting = headline
-    *_, (_, last) = _shorter(cause, advice)
-    for short, step in _shorter(cause, advice):
-        fitting = headline._replace(why=short, advice=step)
+    *_, (_, _, last) = _shorter(headline)
+    for what, short, step in _shorter(headline):
+        fitting = headline._replace(what=what, why=short, advice=step)
         missing = len(fitting.sentence) - room
         if missing <= 0:
             break
         if step == last and (words := _fewer_words(short, missing)):
-            fitting = headline._replace(why=words, advice=step)
+            fitting = headline._replace(what=what, why=words, advice=step)
             break
     return fitting
 
 
-def _shorter(cause: str, advice: str) -> Iterator[tuple[str, str]]:
-    yield cause, advice
+def _shorter(headline: Verdict) -> Iterator[tuple[str, str, str]]:
+    what, cause, advice = headline.what, headline.why, headline.advice
+    yield what, cause, advice
     advice = _OR.sub("", advice)
-    yield cause, advice
+    yield what, cause, advice
     cause = _DOMAIN.sub(r"\1", cause)
-    yield cause, advice
-    for step in _without_clauses(advice):
-        advice = step
-        yield cause, advice
-    for short in _without_clauses(cause):
-        cause = short
-        yield cause, advice
+    yield what, cause, advice
+    for advice in _without_clauses(advice):  # noqa: B020 - what was yielded last
+        yield what, cause, advice
+    for cause in _without_clauses(cause):  # noqa: B020
+        yield what, cause, advice
     if not _STAYS.search(cause):
-        yield cause.partition(": ")[0], advice  # a server may have left a quote open
+        cause = cause.partition(": ")[0]  # a server may have left a quote open
+        yield what, cause, advice
+    for what in _without_clauses(what):  # noqa: B020
+        yield what, cause, advice
 
 
 def _without_clauses(text: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.host.model import Activity, DiskLoad, Use
 
 LABELLED, CHOSEN = 2, 4  # disks that have perfdata of their own: the line is to stay within 1023 bytes
-_FITS = Line(fits=True)
+_FITS = Line()
 _IN_NUMBERS = {
     "cpu",
     "disk_busy",

@@ -64,7 +64,7 @@ def _misses(snapshot: Snapshot) -> Iterator[Reading]:
         MISS_RATIO, ratio, "%", what, ", ".join(reasons or [state]), LESSON,
         table=_table(snapshot),
         confirmed=snapshot.confirmed,
-        line=Line(counts, (state,) if reasons else (), fits=True),
+        line=Line(counts, (state,) if reasons else ()),
     )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def _asides(snapshot: Snapshot) -> Iterator[Fault]:
 def _waits(snapshot: Snapshot) -> Reading | None:
     """Give whether writers waited: by the metric, or else by where the log stood, which proves only that."""
     counted, samples = snapshot.waits, snapshot.samples
-    line = Line(more=(_state(snapshot),), fits=True)
+    line = Line(more=(_state(snapshot),))
     if counted is not None:
         within = say_duration(snapshot.interval.seconds)
         said = samples.counter.said.format(f"{counted:.0f}") if counted else "no writer waited"

@@ -66,7 +66,7 @@ def _missing(error: AbsentError, quantity: Quantity, *, others: bool) -> Fault:
         advice = ignore
     elif others:
         more = (*more, ignore)
-    return Fault(quantity.missing, error.what, advice=advice, line=Line(more=more, fits=True))
+    return Fault(quantity.missing, error.what, advice=advice, line=Line(more=more))
 
 
 def _found(
@@ -175,5 +175,5 @@ def _explain(
             hints[about] = diagnosis.hint(server, sought, in_time)
         advice, more = hints[about].beside(fault.what, alone=len(found) == 1)
         below = fault.line.more if fault.line else ()
-        found[place] = fault._replace(advice=advice, line=Line(more=(*below, *more), fits=True))
+        found[place] = fault._replace(advice=advice, line=Line(more=(*below, *more)))
         run.so_far(found)

@@ -66,7 +66,7 @@ def ahead(backup: Backup, now: float) -> Fault:
 def without_rows(backup: Backup, tables: Mapping[Table, int], *, known: bool) -> Fault:
     """Report that rows are not in it; they may have come later, unless the contrary is ``known``."""
     names = listed([f"{table} (about {rows})" for table, rows in tables.items()])
-    what = f"there are no rows of {names} in the {title(backup)}"
+    what = f"no rows of {names} in the {title(backup)}"
     if not known:
         return Fault(State.OK, f"{what}: they may have come later")
     why = "nothing was written to them since, as far as the server knows"

@@ -97,7 +97,7 @@ def _times(runs: Runs, rules: Rules) -> Iterator[Reading]:
     advice = _SLOW + ", and EXPLAIN it" * runs.query.is_given
     confirmed = runs.plan.times == 1 or rules.is_critical_twice("p95", seconds)
     yield Reading(
-        "p95", _rounded(p95), "s", what, "", advice, confirmed=confirmed, line=Line(then, fits=True)
+        "p95", _rounded(p95), "s", what, "", advice, confirmed=confirmed, line=Line(then)
     )
     half = f"half of the runs took up to {say_duration(p50)}"
     yield Reading("p50", _rounded(p50), "s", half, in_table=True)

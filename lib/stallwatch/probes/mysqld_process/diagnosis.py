@@ -156,7 +156,7 @@ def read_buffer(interval: Interval, use: Use, size: float) -> Iterator[Fault]:
         f"{say_count(faults)} minor page faults/s, {each:.0f} for each connection, where such a buffer has "
         f"{pages:.0f} pages, system time {use.system:.0f} % of a processor",
         "set it to 128K and check again",
-        Line(more=("if as many faults are left, another buffer is the cause",), fits=True),
+        Line(more=("if as many faults are left, another buffer is the cause",)),
     )
 
 

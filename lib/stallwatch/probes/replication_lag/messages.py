@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stallwatch import withheld
 from stallwatch.findings import Fault, Line, Reading, State
+from stallwatch.line import Forms, in_all_forms
 from stallwatch.probes.replication_lag import own_transactions
 from stallwatch.probes.replication_lag.diagnosis import is_connecting
 from stallwatch.probes.replication_lag.numbers import label_of, numbers, say_lag
@@ -61,11 +62,14 @@ def errant(diagnoses: Sequence[Diagnosis], facts: Facts) -> Iterator[Reading]:
 def _lag(one: Diagnosis, criteria: Criteria, label: str) -> Reading | Fault:
     """Return how far a channel lags, where that is going, and why; the rest below."""
     found, why, state = one.lag, _why(one), _state(one, criteria)
-    what = f"{one.channel.subject}{_amount(one)}"
-    line = Line(_then(one, criteria, explained=bool(why)), tuple(_more(one, criteria, why)), fits=True)
+    amount = _amount(one)
+    what = f"{one.channel.subject}{amount}"
+    if not one.channel.name:  # others have names
+        what = Forms(what, f"replica{amount}")
+    line = Line(_then(one, criteria, explained=bool(why)), tuple(_more(one, criteria, why)))
     is_known = found.seconds is not None and not _catches_up(one)
     unexplained = _stands_still(one) or _doubt(one), _UNEXPLAINED if is_known else ""
-    cause, advice = (text.replace(";", ",") for text in why or unexplained)
+    cause, advice = (in_all_forms(text, lambda form: form.replace(";", ",")) for text in why or unexplained)
     if found.seconds is None and state is not State.OK:
         return Fault(state, what, cause, advice, line)
     seconds = None if found.seconds is None else round(found.seconds, 3)

@@ -228,7 +228,7 @@ def _reading(number: int, what: str, facts: Facts, label: str | None = None) -> 
     advice = "find who writes here, and compare the data"
     if facts.is_closed is False:
         advice = f"find who writes here, then SET GLOBAL {facts.closed_by} = ON"
-    line = Line(more=("such transactions break a failover: compare the GTID sets",), fits=True)
+    line = Line(more=("such transactions break a failover: compare the GTID sets",))
     return Reading("errant", number, what=f"{what}{_open(facts)}", advice=advice, label=label, line=line)
 
 

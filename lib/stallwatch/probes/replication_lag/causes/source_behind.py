@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch.line import Forms
 from stallwatch.probes.replication_lag.causes.case import SLOW, Cause, are_stopped, rule, start
 from stallwatch.probes.replication_lag.causes.receiver import OF_CLIENT
 from stallwatch.probes.replication_lag.lag.chain import is_replica
@@ -82,10 +83,8 @@ def _down(above: Upstream, who: str, ask: str) -> tuple[str, str] | None:
         both = are_stopped(channel)
         which, them = ("receiver and applier", "them") if both else (f"the {its}", "it")
         begin = start(above.flavour, channel.name, "" if both else name)
-        return (
-            f"{which} of {who} {'are' if both else 'is'} stopped",
-            f"find out who stopped {them}, then {begin} on {above.where}",
-        )
+        what, find = f"{which} of {who} {'are' if both else 'is'} stopped", f"find out who stopped {them}"
+        return what, Forms(f"{find}, then {begin} on {above.where}", f"{find}, then {begin} there", find)
     return None
 
 
@@ -107,9 +106,12 @@ def _not_at_the_source(case: Case) -> Cause | None:
     number, contact = source.not_received, case.lag.contact_age
     knows = contact is not None and contact < case.lag.low  # a heartbeat: it had nothing more to send
     has = have(range(number))
-    what = f"{plural(number, 'transaction')} of {source.where} {has} not come through {channel.source}"
-    doubt = "" if knows else "probably "
-    return Cause(92, f"{doubt}upstream, {what}", f"check replication on {channel.source}")
+    upstream, several = f"{'' if knows else 'probably '}upstream", plural(number, "transaction")
+    what = Forms(
+        f"{upstream}, {several} of {source.where} {has} not come through {channel.source}",
+        f"{upstream}, {channel.source} lacks {several}",
+    )
+    return Cause(92, what, Forms(f"check replication on {channel.source}", "check replication there"))
 
 
 def _sent_late(case: Case) -> Cause | None:
@@ -133,5 +135,13 @@ def _nothing_newer(case: Case) -> Cause | None:
         return None
     heard = lag.contact_age is not None and lag.contact_age < row.age - _WORTH
     link = "" if heard else " or the link"
-    what = f"probably upstream{link}, nothing newer came from {source} and all is applied"
-    return Cause(84, what, f"check replication on {source}, and the heartbeat writer")
+    upstream = f"probably upstream{link}"
+    what = Forms(
+        f"{upstream}, nothing newer came from {source} and all is applied",
+        f"{upstream}, all that came from {source} is applied",
+    )
+    step = Forms(
+        f"check replication on {source}, and the heartbeat writer",
+        "check replication and the heartbeat writer there",
+    )
+    return Cause(84, what, step)
