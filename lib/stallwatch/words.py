@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch.line import CUT, Forms
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import plain
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     One = TypeVar("One")
 
 FEW = 4  # names in a sentence
+_NAMES = (100, 12, 8, 6, 5, 4, 3, 2, 1)  # in forms of a sentence
+_KNOWN = 40  # letters of a name in a short form
 
 
 def plural(count: float, thing: str) -> str:
@@ -43,6 +46,18 @@ def listed(names: Sequence[str], few: int = FEW, last: str = "and") -> str:
         return f"{', '.join(names[:few])} and {len(names) - few} more"
     *first, end = names or [""]
     return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def listed_to_fit(begin: str, names: Sequence[str], last: str = "and", end: str = "") -> Forms:
+    """Name things between two texts, in forms with fewer and fewer names; the longest has 100 at most."""
+    return Forms(*dict.fromkeys(f"{begin}{listed(names, few, last)}{end}" for few in _NAMES))
+
+
+def with_name(text: str, name: str) -> str:
+    """Return a text that has this name, and a form with no more of it than its first 37 letters."""
+    if len(name) <= _KNOWN:
+        return text
+    return Forms(text, text.replace(name, name[: _KNOWN - len(CUT)] + CUT))
 
 
 def named(thing: str, names: Sequence[str]) -> str:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.probes.jmx.names import Names
 from stallwatch.sources.jmx.errors import JmxError, NoSuchAttributeError
 from stallwatch.sources.jmx.object_name import ObjectName, understood
 from stallwatch.startup import TYPE_CHECKING
+from stallwatch.words import listed_to_fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,20 +46,20 @@ _NUMBERS = {
 }
 
 
-def hint(server: Server, sought: Sought, in_time: Callable[[], bool]) -> Names:
+def hint(server: Server, sought: Sought, in_time: Callable[[], bool]) -> str:
     """Return what may have been meant, while there is time for it; nothing if that cannot be found out."""
     if not in_time():
-        return Names()
+        return ""
     try:
         return _hint(server, sought, in_time)
     except JmxError:  # a user may be allowed to read a bean, and not to search for others
-        return Names()
+        return ""
 
 
-def _hint(server: Server, sought: Sought, in_time: Callable[[], bool]) -> Names:
+def _hint(server: Server, sought: Sought, in_time: Callable[[], bool]) -> str:
     asked, attribute, error = sought
     if advice := _old_spelling(server, asked, attribute) or _not_yet(asked, attribute):
-        return Names(advice)
+        return advice
     if isinstance(error, NoSuchAttributeError):
         return _attributes(server, asked, attribute)
     return beans(server, asked, in_time, _GONE)
@@ -76,16 +76,16 @@ def _not_yet(name: ObjectName, attribute: str) -> str:
     return ""
 
 
-def _attributes(server: Server, asked: ObjectName, attribute: str) -> Names:
+def _attributes(server: Server, asked: ObjectName, attribute: str) -> str:
     """Return which attributes there are, those that may have been meant if there are any."""
     described = server.describe(server.beans(str(asked))[:_ENOUGH])
     names = {one.name for found in described if isinstance(found, list) for one in found if one.readable}
     whole, _, key = attribute.replace("/", ".").partition(".")
     if key and whole in names:
-        return Names(f"write -A {whole} -K {key}")
+        return f"write -A {whole} -K {key}"
     if alike := close(attribute, sorted(names)):
         return suggestion(alike)
-    return Names("there are ", sorted(names)) if names else Names("it has none that can be read")
+    return listed_to_fit("there are ", sorted(names)) if names else "it has none that can be read"
 
 
 def _old_spelling(server: Server, name: ObjectName, attribute: str) -> str:
@@ -97,9 +97,9 @@ def _old_spelling(server: Server, name: ObjectName, attribute: str) -> str:
     return ""
 
 
-def suggestion(names: list[str], kind: str = "") -> Names:
+def suggestion(names: list[str], kind: str = "") -> str:
     """Ask whether one of these was meant."""
-    return Names(f"did you mean {kind}", names, "or", "?")
+    return listed_to_fit(f"did you mean {kind}", names, "or", "?")
 
 
 def close(word: str, words: Iterable[str], count: int = _MEANT) -> list[str]:
@@ -123,27 +123,27 @@ def _holds(word: str, part: str) -> bool:
 
 def beans(
     server: Server, asked: ObjectName, in_time: Callable[[], bool] = lambda: True, gone: str = ""
-) -> Names:
+) -> str:
     """Return which beans may have been meant by a name or pattern that fits none; nothing without time.
 
     ``gone`` is the next step if no domain is like that of the name; without it, all domains are shown.
     """
     texts = server.names(f"{asked.domain}:*")
     if not in_time():
-        return Names()
+        return ""
     names = list(understood(texts))
     if not names:
         domains = server.domains()
         if near := close(asked.domain, domains):
             return suggestion(near, "the domain ")
-        return Names(gone) if gone else Names("its domains are ", domains)
+        return gone or listed_to_fit("its domains are ", domains)
     longer = ObjectName(asked.domain, asked.properties, open_ended=True)
     if not asked.open_ended and any(longer.matches(name) for name in names):
-        return Names(f"names of its kind are longer: {longer} would fit")
+        return f"names of its kind are longer: {longer} would fit"
     meant, others = _alike(asked, names)
     if meant:
         return suggestion(meant)
-    return Names("there are ", others)
+    return listed_to_fit("there are ", others)
 
 
 def _alike(asked: ObjectName, names: list[ObjectName]) -> tuple[list[str], list[str]]:

@@ -11,12 +11,11 @@ from stallwatch import withheld
 from stallwatch.findings import ProbeError
 from stallwatch.line import shorten
 from stallwatch.probes.jmx import diagnosis
-from stallwatch.probes.jmx.names import Names, brief, with_names
 from stallwatch.sources.jmx.errors import JmxError, NoSuchBeanError
 from stallwatch.sources.jmx.info import Bean
 from stallwatch.sources.jmx.object_name import ObjectName, understood
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.words import plural
+from stallwatch.words import listed_to_fit, plural, with_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -64,10 +63,10 @@ class Wanted:
     def none(self, server: Server) -> ProbeError:
         """Report that there are none."""
         if self._pattern:
-            none = ProbeError(f"no MBean at {server.where} matches {brief(self._text)}")
-            return with_names(none, diagnosis.beans(server, self._pattern), alone=True)
-        none = ProbeError(f"no MBean or attribute at {server.where} has {brief(self._text)} in its name")
-        return with_names(none, Names("its domains are ", server.domains()), alone=True)
+            none = f"no MBean at {server.where} matches {self._text}"
+            return ProbeError(with_name(none, self._text), diagnosis.beans(server, self._pattern))
+        none = f"no MBean or attribute at {server.where} has {self._text} in its name"
+        return ProbeError(with_name(none, self._text), listed_to_fit("its domains are ", server.domains()))
 
 
 def listing(

@@ -17,6 +17,7 @@ from stallwatch.sources.jmx.errors import NoSuchAttributeError, NoSuchBeanError
 from stallwatch.sources.jmx.object_name import ObjectName, unquoted
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import NotUnderstoodError
+from stallwatch.words import with_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -237,13 +238,8 @@ class AbsentError(ProbeError):
 
 def absent(asked: ObjectName, attribute: str, error: JmxError | None, where: str) -> AbsentError:
     """Report that there is no such bean, or that none has the attribute."""
-    from stallwatch.probes.jmx.names import brief
-
-    name = brief(str(asked))
-    what = error.what.replace(str(asked), name) if error else f"no MBean at {where} matches {name}"
+    name = str(asked)
+    what = error.what if error else f"no MBean at {where} matches {name}"
     if asked.is_pattern and error:
         what = f"no MBean at {where} that matches {name} has an attribute {attribute}"
-    found = AbsentError(what, sought=Sought(asked, attribute, error))
-    if name != str(asked):
-        found.more = (f"searched for {asked}",)
-    return found
+    return AbsentError(with_name(what, name), sought=Sought(asked, attribute, error))

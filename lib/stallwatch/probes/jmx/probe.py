@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from stallwatch.frame.run import Run
     from stallwatch.probes.jmx.changes import Changes
     from stallwatch.probes.jmx.model import Quantity, Sought
-    from stallwatch.probes.jmx.names import Names
     from stallwatch.sources.jmx import Server
 
 
@@ -167,13 +166,11 @@ def _explain(
     def in_time() -> bool:
         return run.deadline.left() > run.deadline.seconds / 2
 
-    hints: dict[str, Names] = {}
+    hints: dict[str, str] = {}
     for place, (fault, sought) in vague.items():
         about = f"{sought.asked} {sought.attribute if sought.error else ''}"
         if about not in hints:
             run.deadline.doing = f"looking for what may have been meant by {sought.asked}"
             hints[about] = diagnosis.hint(server, sought, in_time)
-        advice, more = hints[about].beside(fault.what, alone=len(found) == 1)
-        below = fault.line.more if fault.line else ()
-        found[place] = fault._replace(advice=advice, line=Line(more=(*below, *more)))
+        found[place] = fault._replace(advice=hints[about])
         run.so_far(found)

@@ -12,7 +12,7 @@ from stallwatch.probes.jmx.model import AbsentError
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError, is_number, whole
 from stallwatch.units import number as read_number
-from stallwatch.words import plural
+from stallwatch.words import listed_to_fit, plural
 
 if TYPE_CHECKING:
     from stallwatch.sources.jmx.object_name import ObjectName
@@ -81,10 +81,8 @@ def quoted(value: str) -> str:
 def _in_parts(value: dict[str, Value], subject: str) -> ProbeError:
     if not value:
         return ProbeError(f"{subject} is empty")
-    from stallwatch.probes.jmx.names import Names, with_names
-
-    parts = ProbeError(f"{subject} has {plural(len(value), 'part')}")
-    return with_names(parts, Names("choose one with -K: ", list(value), "or"))
+    advice = listed_to_fit("choose one with -K: ", list(value), "or")
+    return ProbeError(f"{subject} has {plural(len(value), 'part')}", advice)
 
 
 def _java(value: float) -> str:
@@ -129,8 +127,7 @@ def _step(value: Value, step: str, subject: str) -> Value:
 
 def _no_key(step: str, keys: list[str], subject: str) -> AbsentError:
     from stallwatch.probes.jmx.diagnosis import close, suggestion
-    from stallwatch.probes.jmx.names import Names, with_names
 
-    there = Names("it has ", keys) if keys else Names("it is empty")
+    there = listed_to_fit("it has ", keys) if keys else "it is empty"
     near = close(step, keys)
-    return with_names(AbsentError(f"{subject} has no key {step}"), suggestion(near) if near else there)
+    return AbsentError(f"{subject} has no key {step}", suggestion(near) if near else there)
