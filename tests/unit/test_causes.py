@@ -139,8 +139,8 @@ def test_a_consequence_is_never_first_and_counts_for_the_state():
     assert written(report).splitlines() == [
         "X CRITICAL - 12 % of writes are slow, slow disk - use a faster disk | slow=12%",
         (
-            "  whether redo is written in short bursts that are larger than the redo buffer cannot be seen while"
-            " this lasts"
+            "  whether redo is written in short bursts that are larger than the redo buffer cannot be seen"
+            " while this lasts"
         ),
         "  also: redo log 98 % full, checkpoints behind - wait",
     ]
