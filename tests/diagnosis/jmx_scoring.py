@@ -9,11 +9,10 @@ from fnmatch import fnmatchcase
 
 from case import ALARMS
 from causes import HEDGES
-from ndb_scoring import about, measured, rights  # noqa: F401 - the same as of NDB Cluster: by fault and check
+from ndb_scoring import about, calibration, measured, rights  # noqa: F401 - the same as of NDB Cluster
 from scoring import ENOUGH, POLLS, Score, Wrong
 
 RIGHT, OTHER, NOTHING = "right", "another cause", "none"  # what a run names
-CERTAINTIES = ("certain", "likely")
 
 
 def score(trial, expected, who, *, is_fault, **_):
@@ -35,7 +34,7 @@ def score(trial, expected, who, *, is_fault, **_):
         share=share, causes=causes, errors=(), unknown=(0, 0), etas=(),
         wrong=tuple(_wrong(expected, told, runs, begin, end)) if is_fault else (),
         false=tuple(_false(runs, begin, is_fault=is_fault)),
-        calibration=_calibration(told, [run for run in runs if begin <= run.begun < end]) if told else {},
+        calibration=calibration(runs, begin, end, lambda run: _is(run, told)) if told else {},
     )  # fmt: skip
 
 
@@ -61,15 +60,6 @@ def _name(run, told):
     if run.status not in ALARMS:
         return NOTHING
     return RIGHT if _is(run, told) else OTHER
-
-
-def _calibration(told, runs):
-    """By certainty how many of the causes of a fault's runs are right, and how many there are."""
-    found = {}
-    for certainty in CERTAINTIES:
-        those = [run for run in runs if run.status in ALARMS and run.cause.get("certainty") == certainty]
-        found[certainty] = [sum(_is(run, told) for run in those), len(those)]
-    return found
 
 
 def _in_time(runs, during, expected, begin):

@@ -1,4 +1,4 @@
-"""The causes that a line about NDB Cluster can name, and the nodes: names of ours, and words that tell them.
+"""The causes that a check of NDB Cluster can name, and the nodes: names of ours, by the JSON or by words.
 
 Causes come before symptoms, wherever they stand: a line of the form "WHAT, CAUSE" tells the symptom first.
 Among equals the first one counts. Words of advice must not stand here.
@@ -55,6 +55,7 @@ SYMPTOMS = {
     "connections": r"connect",
 }
 NAMES = {**CAUSES, **SYMPTOMS}
+KINDS = {"slow_disk": "slow disk", "checkpoints_behind": "redo log space", "redo_bursts": "redo buffer"}
 _TIERS = [[(name, re.compile(words, re.IGNORECASE)) for name, words in tier.items()]
           for tier in (CAUSES, SYMPTOMS)]  # fmt: skip
 _PARTS = re.compile(r" - | \(\+\d+ more")
@@ -78,9 +79,14 @@ def said(text):
     return _OTHERS.sub("", _QUOTED.sub("", _ADVICE.split(parts[1] if len(parts) > 1 else text)[0]))
 
 
-def first_cause(text):
-    """The cause that a line names: the first one, else the first symptom; None: it names none."""
-    text = said(text)
+def first_cause(run):
+    """The cause that a run names: that of its JSON, or of its line the first one, else the first symptom.
+
+    None: it names none.
+    """
+    if cause := run.cause:
+        return Named(KINDS.get(cause["kind"], cause["kind"]), "", cause["certainty"] != "certain")
+    text = said(run.text)
     for tier in _TIERS:
         found = sorted((match.start(), name) for name, words in tier if (match := words.search(text)))
         if found:
@@ -92,7 +98,10 @@ def first_cause(text):
     return None
 
 
-def first_nodes(text):
-    """The numbers of the nodes that a line names first; none: it names none. Who reports them is left out."""
-    found = _NODES.search(_REPORTER.sub("", said(text)))
+def first_nodes(run):
+    """The numbers of the nodes that a run names first; none: it names none. Who reports them is left out."""
+    if cause := run.cause:
+        subject = cause["subject"]
+        return {int(subject["id"])} if subject["thing"] == "node" and subject["id"] else set()
+    found = _NODES.search(_REPORTER.sub("", said(run.text)))
     return {int(number) for number in re.findall(r"\d+", found[1])} if found else set()

@@ -77,7 +77,8 @@ class NdbPlay(Play):
         words = {
             LOG: [word for log in logs for word in ("--log", log)],
             NODES: [*asked, *management],
-            **dict.fromkeys((REDO, MEMORY, TRANSACTIONS), asked),
+            **dict.fromkeys((MEMORY, TRANSACTIONS), asked),
+            REDO: [*asked, "--output", "json"],
             **{check: ("--data-dir", cluster.path(node), "--program", "ndbmtd")
                for check, node in ((PROCESS_3, 3), (PROCESS_4, 4))},
         }  # fmt: skip

@@ -11,6 +11,8 @@ from case import ALARMS
 from ndb_causes import first_cause, first_nodes
 from scoring import ENOUGH, POLLS, Score, Wrong
 
+CERTAINTIES = ("certain", "likely")
+
 
 def score(trial, expected, who, *, is_fault, **_):
     """Judge one check."""
@@ -20,7 +22,12 @@ def score(trial, expected, who, *, is_fault, **_):
     during = [run for run in runs if evidence <= run.begun < end]
     told = expected.told.get(who, ()) if is_fault else ()
     named = [(_alarm(run), run) for run in during[1:]] if told else []
-    right = [cause for cause, run in named if cause and cause.name in told and _is_right_node(run, trial)]
+
+    def is_right(run):
+        cause = _alarm(run)
+        return bool(cause) and cause.name in told and _is_right_node(run, trial)
+
+    right = [cause for cause, run in named if is_right(run)]
     share = len(right) / len(named) if named else None
     causes = {}
     for cause, _ in named:
@@ -35,12 +42,23 @@ def score(trial, expected, who, *, is_fault, **_):
         errors=(), unknown=(0, 0), etas=(),
         wrong=tuple(_wrong(trial, expected, who, runs)) if is_fault else (),
         false=tuple(_false(expected, who, runs, begin, is_fault=is_fault)),
+        calibration=calibration(runs, begin, end, is_right) if told else {},
     )  # fmt: skip
+
+
+def calibration(runs, begin, end, is_right):
+    """By certainty how many of the causes in the JSON of a fault's runs are right, and how many there are."""
+    found = {}
+    for certainty in CERTAINTIES:
+        during = (run for run in runs if begin <= run.begun < end and run.status in ALARMS)
+        those = [run for run in during if run.cause.get("certainty") == certainty]
+        found[certainty] = [sum(map(is_right, those)), len(those)]
+    return found
 
 
 def _alarm(run):
     """The cause that a run that alarms names."""
-    return first_cause(run.text) if run.status in ALARMS else None
+    return first_cause(run) if run.status in ALARMS else None
 
 
 def _in_time(runs, during, expected, begin):
@@ -51,7 +69,7 @@ def _in_time(runs, during, expected, begin):
 
 
 def _is_right_node(run, trial):
-    nodes = first_nodes(run.text)
+    nodes = first_nodes(run)
     return not trial.nodes or not nodes or bool(nodes & set(trial.nodes))
 
 
@@ -65,7 +83,7 @@ def _wrong(trial, expected, who, runs):
         if cause and not cause.hedged and cause.name not in fair:
             reasons.append(f"cause: {cause.name}")
         if cause and not _is_right_node(run, trial):
-            reasons.append(f"node: {min(first_nodes(run.text))}")
+            reasons.append(f"node: {min(first_nodes(run))}")
         reasons += [f"says {words}" for words in expected.wrong if re.search(words, run.text)]
         if reasons:
             yield Wrong("; ".join(reasons), round(run.begun - begin, 1), run.line)

@@ -1,5 +1,6 @@
 """How lines about NDB Cluster are judged that were printed while a fault was there, of which all is known."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -52,8 +53,15 @@ def test_a_doubt_is_not_certain_and_what_is_fair_is_not_wrong(bench):
     assert score(bench, (25, CRITICAL, FROZEN), fair=("process stood still",)).wrong == ()
 
 
+def printed(bench, output, state=WARNING):
+    """A run that printed this while a fault was there."""
+    return bench.record.Run(LOG, 25, 25.2, state, output)
+
+
 def test_who_reports_is_not_the_node_that_is_meant(bench):
-    nodes = bench.ndb_causes.first_nodes
+    def nodes(line):
+        return bench.ndb_causes.first_nodes(printed(bench, line))
+
     assert nodes("NDB_LOG WARNING - node 3: node 4 missed heartbeat 2 at 08:32:52: look at it") == {4}
     assert nodes("NDB_LOG CRITICAL - management node 1 missed heartbeat 3 of node 4 at 10:47:16") == {4}
     assert nodes("NDB_NODES WARNING - nodes 3 and 4 restarted") == {3, 4}
@@ -63,7 +71,7 @@ def test_who_reports_is_not_the_node_that_is_meant(bench):
 
 def test_a_cause_comes_before_its_symptom_and_advice_names_none(bench):
     def name(words):
-        found = bench.ndb_causes.first_cause(f"NDB_LOG WARNING - {words}")
+        found = bench.ndb_causes.first_cause(printed(bench, f"NDB_LOG WARNING - {words}"))
         return found and found.name
 
     assert name("node 3 redo buffer full 6 times, median 0.9 s: the disk cannot drain it") == "slow disk"
@@ -76,6 +84,31 @@ def test_a_cause_comes_before_its_symptom_and_advice_names_none(bench):
     assert name("the management server ndb1:1186 does not answer") == "management node down"
     assert name("no ndbmtd works in /d4: here runs ndbmtd 7 (an angel without its node)") == "node down"
     assert name("all is well") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "node", "certainty", "right", "wrong", "calibration"),
+    [
+        ("slow_disk", "4", "certain", True, (), {"certain": [2, 2], "likely": [0, 0]}),
+        ("slow_disk", "4", "likely", True, (), {"certain": [0, 0], "likely": [2, 2]}),
+        ("slow_disk", "3", "certain", False, ("node: 3",) * 2, {"certain": [0, 2], "likely": [0, 0]}),
+        ("redo_bursts", "4", "certain", False, ("cause: redo buffer",) * 2,
+         {"certain": [0, 2], "likely": [0, 0]}),
+        ("unknown", "4", "possible", False, (), {"certain": [0, 0], "likely": [0, 0]}),
+    ],
+)  # fmt: skip
+def test_a_cause_in_the_json_is_judged_by_that(bench, kind, node, certainty, right, wrong, calibration):
+    cause = {"kind": kind, "certainty": certainty, "subject": {"thing": "node", "id": node}}
+    told = {"name": "x", "state": "WARNING", "summary": "words that name no cause",
+            "findings": [{"state": "WARNING", "cause": cause}]}  # fmt: skip
+    runs = tuple(printed(bench, json.dumps(told))._replace(begun=at) for at in (25, 35))
+    events = {"injected": 15.0, "taken back": 75.0}
+    tried = bench.record.Trial("slow disk", "ndb", "idle", runs, events=events, nodes=(4,))
+    expected = bench.ndb_case.Expected(told={LOG: ("slow disk",)})
+    scored = bench.ndb_scoring.score(tried, expected, LOG, is_fault=True)
+    assert scored.right is right
+    assert tuple(one.why for one in scored.wrong) == wrong
+    assert scored.calibration == calibration
 
 
 def test_what_heals_before_evidence_exists_is_not_judged(bench):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.line import Forms
 from stallwatch.probes.mysql_backup import sql_text
 from stallwatch.probes.mysql_backup.model import AGE, DAMAGED, MISSING, SIZE_CHANGE
 from stallwatch.probes.mysql_backup.queries import TABLES
@@ -132,10 +133,13 @@ def without_place(backup: Backup) -> Fault:
     """Report that nothing that came after the backup can be applied to it."""
     return Fault(
         State.WARNING,
-        f"{title(backup)} does not name its position in the binary log",
-        "what has changed since then cannot be applied after a restore",
-        "make it with mysqldump --source-data=2, mariadb-dump --master-data=2 or a newer mydumper, or give "
-        "--no-binlog if it is not needed",
+        f"{title(backup)} has no binary log position",
+        "changes after it cannot be applied after a restore",
+        Forms(
+            "make it with mysqldump --source-data=2, mariadb-dump --master-data=2 or a newer mydumper, or give "
+            "--no-binlog if it is not needed",
+            "make it with --source-data=2",
+        ),
     )
 
 
