@@ -154,7 +154,7 @@ def test_a_script_that_is_no_dump_is_named_and_said_to_be_of_unknown_origin(chec
     written(place.parent, moment("2026-11-21 23:56:05"))
     status, text = check(place, "--no-binlog")
     assert status == 1
-    assert "in fix.sql: it makes no table and fills none, so it may be no backup" in first_line(text)
+    assert "in fix.sql: it makes no table and fills none, so it may be no backup" in text
 
 
 def test_a_dump_that_broke_off_in_its_first_lines_is_no_script(check, backup):
@@ -250,10 +250,10 @@ def test_a_dump_that_was_killed_is_critical_once_nobody_writes_to_it(check, back
     status, text = check(path)
     assert status == 2
     assert first_line(text) == (
-        f"MYSQL_BACKUP CRITICAL - backup of {TAKEN} (mydumper) was not finished, mydumper has not renamed "
-        "metadata.partial to metadata - check its log and free space"
+        f"MYSQL_BACKUP CRITICAL - backup of {TAKEN} (mydumper) was not finished, metadata.partial is "
+        "still there - check its log and free space"
     )
-    assert ", its last act, last written to 2 h 4 min ago" in text
+    assert ", last written to 2 h 4 min ago" in text
 
 
 def test_the_one_before_is_judged_while_the_newest_is_written(check, backup, tmp_path, now):

@@ -105,10 +105,10 @@ def test_a_comma_in_quotes_ends_no_clause():
 
 
 def test_what_was_found_loses_its_last_clauses_where_nothing_else_can():
-    what = "redo log at most 98.7 % of the stall point in 10 samples, beyond the async point, 4 MiB/s fill it"
+    what = "redo log 98.7 % full in 10 samples, beyond the async point, 4 MiB/s fill it, now and then"
     line, below = told("12.1 MiB of 12.3 MiB are not yet checkpointed", "enlarge the redo log", what)
     assert line.endswith(
-        "- redo log at most 98.7 % of the stall point in 10 samples, 12.1 MiB of 12.3 MiB are not yet"
+        "- redo log 98.7 % full in 10 samples, beyond the async point, 12.1 MiB of 12.3 MiB are not yet"
         " checkpointed - enlarge the redo log"
     )
     assert below == [f"  {what}"]

@@ -87,13 +87,13 @@ def _shorter(headline: Verdict) -> Iterator[tuple[str, str, str]]:
     if not _STAYS.search(cause):
         cause = cause.partition(": ")[0]  # a server may have left a quote open
         yield what, cause, advice
-    for what in _without_clauses(what):  # noqa: B020
+    for what in _without_clauses(what, 1):  # noqa: B020 - the first clause of it may have no verb
         yield what, cause, advice
 
 
-def _without_clauses(text: str) -> Iterator[str]:
+def _without_clauses(text: str, least: int = 0) -> Iterator[str]:
     """Cut the last clause again and again; of a doubtful text two stay, and the number of an error."""
-    least = 1 if _DOUBT.search(text) else 0
+    least = 1 if _DOUBT.search(text) else least
     while clauses := list(_CLAUSE.finditer(text)):
         begin, in_brackets = clauses[-1].start(), clauses[-1][0] == " "
         if _STAYS.search(text[begin:]) or (len(clauses) <= least and not in_brackets):

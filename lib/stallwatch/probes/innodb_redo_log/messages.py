@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.history.delta import not_yet
+from stallwatch.line import Forms
 from stallwatch.probes.innodb_redo_log.collect import BUFFER_WAITS, REDO_TIME, STANDING, WAITS
 from stallwatch.probes.mysql.innodb import NEARLY_FULL, redo_log
 from stallwatch.probes.mysql.status import numbers
@@ -94,6 +95,7 @@ def _fill(snapshot: Snapshot) -> Iterator[Reading]:
     what = _state(snapshot)
     if snapshot.waits == 0:
         what += ", no writer waited"
+    what = Forms(what, _height(snapshot, one.fill), f"redo log at most {round(one.fill, 1):g} %")
     least = State.WARNING if snapshot.warns else State.OK
     yield redo_log(one, what, _advice(snapshot))._replace(state=least)
 
@@ -102,17 +104,21 @@ def _state(snapshot: Snapshot) -> str:
     """Return how full it was, what InnoDB does about it, and how much is written."""
     said = "it is not known how full the redo log is"
     if one := snapshot.fullest:
-        samples = len(snapshot.samples.redos)
-        times = f"{samples} samples" if samples > 1 else "one sample"
         point = "below the async point"
         if one.fill >= NEARLY_FULL and one.async_point >= one.stall:  # a small log, or one of many threads
             point = "which comes before the async point"
         elif one.is_flushed_for or snapshot.standing:
             point = "beyond the async point, aggressive flushing"
-        said = f"redo log at most {round(one.fill, 1):g} % of the stall point in {times}, {point}"
+        said = f"{_height(snapshot, one.fill)}, {point}"
     if snapshot.rate is None:
         return said
     return f"{said}, {_filled_in(snapshot) or f'{say_size(snapshot.rate)}/s written'}"
+
+
+def _height(snapshot: Snapshot, fill: float) -> str:
+    samples = len(snapshot.samples.redos)
+    times = f"{samples} samples" if samples > 1 else "one sample"
+    return f"redo log at most {round(fill, 1):g} % of the stall point in {times}"
 
 
 def _filled_in(snapshot: Snapshot) -> str:

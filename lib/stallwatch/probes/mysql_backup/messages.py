@@ -136,8 +136,8 @@ def without_place(backup: Backup) -> Fault:
         f"{title(backup)} has no binary log position",
         "changes after it cannot be applied after a restore",
         Forms(
-            "make it with mysqldump --source-data=2, mariadb-dump --master-data=2 or a newer mydumper, or give "
-            "--no-binlog if it is not needed",
+            "make it with mysqldump --source-data=2, mariadb-dump --master-data=2 or a newer mydumper, or"
+            " give --no-binlog if it is not needed",
             "make it with --source-data=2",
         ),
     )

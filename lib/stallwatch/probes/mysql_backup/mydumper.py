@@ -96,7 +96,7 @@ def look(name: str, tree: Tree, children: Children, room: Room) -> Backup:
 
 def _unfinished(marker: str) -> str:
     if marker == PARTIAL:
-        return "mydumper has not renamed metadata.partial to metadata, its last act"
+        return "metadata.partial is still there, its last act is to rename that"
     return 'its metadata has no "Finished dump at"'
 
 

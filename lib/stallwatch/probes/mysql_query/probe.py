@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stallwatch import withheld
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
-from stallwatch.line import shorten
+from stallwatch.line import Forms, shorten
 from stallwatch.probes.mysql_query.collect import ENOUGH, Runs
 from stallwatch.probes.mysql_query.queries import READ_ONLY, is_ours
 from stallwatch.sources.mysql import NoAnswerError, UnreachableError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql_query.queries import Answer, Query
     from stallwatch.sources.mysql import MysqlError, Server
 
-_SLOW = "look at what runs beside it (SHOW FULL PROCESSLIST)"
+_SLOW = "look at what runs beside it"
 _WAITS = "look at what it waits for: SHOW FULL PROCESSLIST"
 _STILL = "see if the query still runs{} (SHOW FULL PROCESSLIST)"
 _SLOW_LOG_IN = "look at the network, at name look-ups (skip_name_resolve), and at connections per second"
@@ -92,13 +92,12 @@ def _times(runs: Runs, rules: Rules) -> Iterator[Reading]:
         what = f"p95 {say_duration(p95)}"
         then = f", p50 {say_duration(p50)}, max {say_duration(slowest)} of {len(seconds)} runs"
     if runs.answers[-1].cut:
-        then += f", the last without an answer in {say_duration(seconds[-1])}"
-        then += f", and may still run{_where(runs.left)}" if runs.left else ""
-    advice = _SLOW + ", and EXPLAIN it" * runs.query.is_given
+        late = f", the last without an answer in {say_duration(seconds[-1])}"
+        late += f", and may still run{_where(runs.left)}" if runs.left else ""
+        then = Forms(then + late, late)
+    advice = Forms(f"{_SLOW} (SHOW FULL PROCESSLIST){', and EXPLAIN it' * runs.query.is_given}", _SLOW)
     confirmed = runs.plan.times == 1 or rules.is_critical_twice("p95", seconds)
-    yield Reading(
-        "p95", _rounded(p95), "s", what, "", advice, confirmed=confirmed, line=Line(then)
-    )
+    yield Reading("p95", _rounded(p95), "s", what, "", advice, confirmed=confirmed, line=Line(then))
     half = f"half of the runs took up to {say_duration(p50)}"
     yield Reading("p50", _rounded(p50), "s", half, in_table=True)
     what = f"the slowest run took {say_duration(slowest)}: {what}{then}"

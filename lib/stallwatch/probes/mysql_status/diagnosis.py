@@ -7,6 +7,7 @@ import time
 from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.history import recall, remember
 from stallwatch.history.delta import LEAST
+from stallwatch.line import Forms
 from stallwatch.probes.mysql_status.kinds import COUNTER, UNKNOWN
 from stallwatch.probes.mysql_status.model import say_number
 from stallwatch.probes.mysql_status.sets import SETS
@@ -237,5 +238,6 @@ def turned_away(error: UnreachableError, memory: dict[str, Any], confirm: int, *
     looks = streaks.of(TURNED_AWAY[0])
     lasts = looks >= confirm
     of = "" if lasts else " (one sample)" if sampled else f" ({looks} of {confirm} looks)"
-    what = f"max_connections is used up: not even this check is let in{of}"
+    used_up = "max_connections is used up"
+    what = Forms(f"{used_up}: not even this check is let in{of}", f"{used_up}{of}")
     return Fault(State.CRITICAL if lasts else State.WARNING, what, error.what, _ADVICE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from stallwatch.findings import Fault, ProbeError, State
+from stallwatch.line import in_all_forms
 from stallwatch.probes.replication_lag import gtid, queries
 from stallwatch.probes.replication_lag.lag.clocks import ENOUGH
 from stallwatch.probes.replication_lag.model import ChannelSnapshot
@@ -147,7 +148,7 @@ class Collector:
                     self.asides.append(Fault(State.OK, f"no heartbeat was read: {error.what}"))
                     return
                 several = f"{channel.subject}: " if len(self.channels) > 1 else ""
-                self.asides.append(ProbeError(several + error.what, error.advice))
+                self.asides.append(ProbeError(in_all_forms(error.what, several.__add__), error.advice))
 
     def watch_streams(self) -> None:
         """See how late transactions come that seem to come without a pause, if nothing else shows it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.line import CUT, Forms, shorten
+from stallwatch.line import Forms, shorten
 from stallwatch.sources.mysql.connection import TooMuchError
 from stallwatch.sources.mysql.errors import (
     DeniedError,
@@ -121,9 +121,11 @@ def _denied(asked: Asked, number: int, said: str, quoted: str) -> DeniedError:
             f"create an account for {asked.user}: contrib/mysql/grants.sql", number,
         )  # fmt: skip
     privilege, _, on = grant.partition(" on ")
-    denied = f"{asked.where} denied {asked.shortly} to the user {asked.user}, who needs {grant}"
-    if asked.shortly.endswith(CUT):  # a clause of it may be open, so that nobody can cut any
-        denied = Forms(denied, f"{asked.where} denied a query to the user {asked.user}, who needs {grant}")
+    denied = Forms(
+        f"{asked.where} denied {asked.shortly} to the user {asked.user}, who needs {grant}",
+        f"{asked.where} denied {asked.shortly} to the user {asked.user}",
+        f"{asked.where} denied a query to the user {asked.user}",
+    )
     return DeniedError(
         denied,
         f"GRANT {privilege} ON {on or '*.*'} TO {account}", number, grant, account,

@@ -138,10 +138,10 @@ def _nothing_newer(case: Case) -> Cause | None:
     upstream = f"probably upstream{link}"
     what = Forms(
         f"{upstream}, nothing newer came from {source} and all is applied",
-        f"{upstream}, all that came from {source} is applied",
+        f"{upstream}, all that {source} sent is applied",
     )
     step = Forms(
         f"check replication on {source}, and the heartbeat writer",
-        "check replication and the heartbeat writer there",
+        "check replication and heartbeats there",
     )
     return Cause(84, what, step)
