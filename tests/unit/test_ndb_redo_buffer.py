@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 from clock import keep_time
 from redo_buffers import MIB, RECORDED, FakeRedo, buffers, recorded
+from stallwatch.causes import MEANINGS, Kind
 from stallwatch.deadline import Deadline
 from stallwatch.findings import Fault, State
 from stallwatch.frame.options import mysql
@@ -128,6 +129,7 @@ def test_the_articles_heavy_load_is_a_disk_that_cannot_keep_up(look, ndb, disk):
         "  disk of node 3: cciss/c0d1 is 95.3 % busy",
         "  not the processor: the busiest thread of node 3, recv, works 44 % of the time",
         LARGER,
+        f"  whether {MEANINGS[Kind.REDO_BURSTS]} cannot be seen while this lasts",
     ]
     assert look.perfdata["redo_buffer"].startswith("86.1")  # 85.5 % of the raw size
 

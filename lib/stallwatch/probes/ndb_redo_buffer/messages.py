@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     Diagnoses = Mapping[int, Diagnosis]  # by node
     Bounds = Mapping[int, tuple[float, float] | None]  # by node, seconds until a log is full
 
+_LOOK = Forms("run iostat -kx 1 on its host", "run iostat -kx 1")
 # What a cause is called, if it is certain and if it is not; the next step; a line below.
 _WORDS = {
     Kind.SLOW_DISK: (
@@ -54,7 +55,7 @@ _WORDS = {
     Kind.UNKNOWN: (
         "",
         "probably a small buffer or a slow disk",
-        "run iostat -kx 1 on its host",
+        _LOOK,
         "no evidence which of the two: look while it lasts",
     ),
 }
@@ -89,7 +90,7 @@ _SPACES = {
         "undo buffer of disk tables",
         "when it is full, writes to them wait for the disk of the undo log",
         "probably a slow disk",
-        "run iostat -kx 1 on its host",
+        _LOOK,
         "log_waits in ndbinfo.diskpagebuffer counts these waits",
     ),
 }
@@ -296,14 +297,14 @@ def disks(
         cause = slow_disk.cause(waits[node], slow[node], subjects(node))
         others = tuple(line for other in slow if other != node for line in _measured(waits[other]))
         more = (*_measured(waits[node]), *others)
+        why, step = _called(cause), advice(cause)
         if cause.certainty is Certainty.CERTAIN:
-            why = f"the disk is too slow for {listed([FILES[one] for one in cause.parameters['files']])}"
-            advice = "use a faster disk"
+            why += f" for {listed([FILES[one] for one in cause.parameters['files']])}"
         else:
-            why, advice = "probably a slow disk", "run iostat -kx 1 on its host"
             more = (*more, "no other evidence of the disk: look at the processors of its host, too")
+            step = _LOOK
         state = State.CRITICAL if critical else State.OK
-        yield reading._replace(why=why, advice=advice, line=Line(more=more), state=state, cause=cause)
+        yield reading._replace(why=why, advice=step, line=Line(more=more), state=state, cause=cause)
 
 
 def _waited(one: Waits, quantity: str) -> str:
