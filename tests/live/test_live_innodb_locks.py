@@ -180,7 +180,7 @@ def test_without_process_it_knows_nothing(scene, check):
     scene.idle()
     said = check(who="poor")
     assert said.status == 3
-    assert "needs PROCESS" in said.text
+    assert "needs PROCESS" in said.output
 
 
 def test_a_deadlock_that_the_server_ends_is_counted_and_a_problem_of_nobody(scene, check, until):

@@ -220,7 +220,7 @@ def test_a_server_that_has_no_place_left(check, server):
     with full(server) as leave:
         said = check(server)
         assert said.status == 1, said.output
-        assert "max_connections is used up: not even this check is let in (1 of 3 looks)" in said.text
+        assert "max_connections is used up: not even this check is let in (1 of 3 looks)" in said.output
         assert check(server, "--confirm", "1").status == 2
         assert check(server, "--unreachable", "critical").status == 2
         assert check(server, "--set", "handlers").status == 3
@@ -325,4 +325,4 @@ def test_a_server_that_is_frozen_is_unknown_in_time(check, server):
     finally:
         server.resume()
     assert said.status == 3, said.output
-    assert server.socket in said.text
+    assert server.socket in said.output

@@ -73,7 +73,7 @@ each = pytest.mark.parametrize("plugin", PLUGINS)
 def end_of(plugin, said, words, *, answers=False):
     """UNKNOWN for that reason; CRITICAL where a plugin asks whether somebody answers, and nobody does."""
     assert said.status == (CRITICAL if plugin == NODES and not answers else UNKNOWN), said.output
-    assert re.search(words, said.text), said.output
+    assert re.search(words, said.output), said.output
 
 
 # Nobody can be asked

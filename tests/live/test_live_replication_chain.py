@@ -56,11 +56,8 @@ def test_the_middle_one_of_a_chain_is_stopped(pair, leaf, tmp_path):
     for name in ("middle", "both"):
         assert found[name].status == 1
         assert found[name].number("lag") == late[name], found[name].output
-        assert (
-            f"the applier of its source {middle} is stopped - find out who stopped it, then START "
-            in found[name].text
-        )
-        assert f"SQL_THREAD on {middle} |" in found[name].output
+        assert f"the applier of its source {middle} is stopped - find out who stopped it" in found[name].text
+        assert f"SQL_THREAD on {middle}" in found[name].output
     assert found["top"].number("lag") == late["top"], found["top"].output
     assert "upstream, " in found["top"].text
     assert f"have not come through {middle}" in found["top"].text

@@ -71,7 +71,7 @@ def test_a_thin_link(both):
             pair.link.slow(20_000)
             last = lagging(check, pair, writer, *options, until=20, every=5)[-1]
         assert last.said.status == 1
-        assert ", receiver does not keep up - " in last.said.text
+        assert ", receiver does not keep up" in last.said.text
         assert " and grows " in last.said.text
         if pair.kind == "mariadb":
             assert last.error <= 0.2 * last.truth, last
@@ -93,7 +93,7 @@ def test_a_thin_link_to_a_mariadb_shows_without_the_source(running_pair, tmp_pat
         pair.heal()
     assert statistics.mean(one.error for one in found) <= MARIADB_ERROR, found
     assert found[-1].said.status == 1
-    assert ", receiver does not keep up - " in found[-1].said.text
+    assert ", receiver does not keep up" in found[-1].said.text
     assert check(pair, "-w", "8").number("lag") == 0
 
 
@@ -178,7 +178,7 @@ def test_a_table_without_a_key(both):
             else:
                 last = lagging(check, pair, writer, "-w", "5", until=6)[-1]
                 assert last.said.status == 1
-                assert "lab.keyless has no usable key - " in last.said.text
+                assert "lab.keyless has no usable key" in last.said.text
 
     both(without_key)
 

@@ -108,7 +108,8 @@ def test_the_source_is_down(pair, check):
 def test_a_dead_port(pair, check):
     repoint(pair, 1, pair.monitor)
     said = check.until(1, pair)
-    assert said.text.startswith("REPLICATION_LAG WARNING - replica of 127.0.0.1:1, lag unknown")
+    assert said.text.startswith("REPLICATION_LAG WARNING - replica")
+    assert "replica of 127.0.0.1:1, lag unknown" in said.output
     assert " lags 0 s" not in said.text  # nobody knows
     unreached = r"the receiver cannot connect to the source: error 2003\b"
     said = check.until(2, pair, "--connecting-grace", "1s", text=unreached)
@@ -228,8 +229,8 @@ def test_a_frozen_replica(pair, check):
     assert time.monotonic() - began < 4.5 + SLACK
     assert said.status == 3
     stopped = f"process {pair.replica.pid} is stopped, state T"
-    assert said.text.startswith(f"REPLICATION_LAG UNKNOWN - mysqld does not respond: {stopped} (")
-    assert "sends no greeting within 4 s" in said.text
+    assert said.text.startswith(f"REPLICATION_LAG UNKNOWN - mysqld does not respond: {stopped}")
+    assert "sends no greeting within 4 s" in said.output
     pair.replica.resume()
     assert check.until(0, pair).text.startswith("REPLICATION_LAG OK")
 

@@ -38,8 +38,12 @@ def on_the_line(headline: Verdict, room: int) -> tuple[Verdict, list[str]]:
 
 
 def _fitted(headline: Verdict, room: int) -> Verdict:
-    """Choose forms that fit, none much shorter than it has to be; if none do, leave out clauses as well."""
-    texts = [[*enumerate(forms(text))] for text in (headline.what, headline.why, headline.advice)]
+    """Choose forms that fit, none much shorter than it has to be; if none do, leave out clauses as well.
+
+    What is fine stays whole: nobody has a message that it has to fit into.
+    """
+    whats = forms(headline.what)[: None if headline.is_wrong else 1]
+    texts = [[*enumerate(each)] for each in (whats, forms(headline.why), forms(headline.advice))]
     ranked = [[text for _, text in chosen] for chosen in sorted(product(*texts), key=_shortened)]
     choices = [headline._replace(what=what, why=why, advice=advice) for what, why, advice in ranked]
     cut = (_without_last_clauses(one, room) for one in choices)
@@ -87,7 +91,8 @@ def _shorter(headline: Verdict) -> Iterator[tuple[str, str, str]]:
     if not _STAYS.search(cause):
         cause = cause.partition(": ")[0]  # a server may have left a quote open
         yield what, cause, advice
-    for what in _without_clauses(what, 1):  # noqa: B020 - the first clause of it may have no verb
+    # The first clause of it may have no verb.
+    for what in _without_clauses(what, 1) if headline.is_wrong else ():  # noqa: B020
         yield what, cause, advice
 
 
