@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Known(NamedTuple):
-    """What an error means, and what to do about it; "": no more than the server says."""
+    """What an error means, and what to do about it; "": nothing more is known."""
 
     what: str = ""
     advice: str = ""
