@@ -79,10 +79,6 @@ class Graph:
         """List the waits of a connection itself."""
         return [one for one in self.waits if one.waiting == waiting]
 
-    def ends(self, waiting: int) -> set[int]:
-        """Return where all waiting of a connection ends: who does not wait; none in a circle."""
-        return ends(waiting, self._holding)
-
     def last(self, waiting: int) -> list[Wait]:
         """List the waits for who is at the end of all waiting of a connection; none in a circle.
 

@@ -130,15 +130,16 @@ def gather(
         graph = signals.graph
         heads = {wait.holding for one in _last_appliers(looks) for wait in graph.last(one.id) if wait.holding}
     gave_up = any(one.channel.applier.errno == LOCK_WAIT_TIMEOUT for one in snapshots)
-    signals = signals._replace(
-        last=processes.last_statements(asking, sorted(heads)),
-        prepared=(gave_up or bool(heads))
-        and rows.may_be_prepared(asking, signals.processes, signals.transactions),
+    last = processes.last_statements(asking, sorted(heads))
+    prepared = (gave_up or bool(heads)) and rows.may_be_prepared(
+        asking, signals.processes, signals.transactions
     )
     missing = list(asking.missing.values())
     if asking.lost:
         missing.append(f"the search for causes was cut short: {asking.lost.what}")
-    return signals._replace(missing=tuple(missing))
+    complete = signals._replace(last=last, prepared=prepared, missing=tuple(missing))
+    vars(complete).update(vars(signals))  # its graph took 0.3 s where a thousand wait
+    return complete
 
 
 def _last_appliers(looks: Sequence[Look]) -> list[Process]:
