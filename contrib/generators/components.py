@@ -84,8 +84,8 @@ probes | shared | slopes, a clock that nobody sets
     probes probes.shared
 probes | other | probes that have no component of their own yet
     probes.*
-basics |  | units, ranges, text that is safe and without passwords, words, users, the deadline, cheap imports
-    stallwatch accounts deadline units thresholds line labels withheld words memory startup startup.*
+basics |  | units, ranges, safe text without passwords, words, errors, users, the deadline, cheap imports
+    stallwatch accounts deadline units thresholds line labels withheld words known memory startup startup.*
 """
 _ROWS = re.findall(r"(\S.*)\n +(.*)\n", _TABLE)
 COMPONENTS = tuple(Component(*head.split(" | "), modules) for head, modules in _ROWS)

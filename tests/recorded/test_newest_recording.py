@@ -11,7 +11,7 @@ from same_question import Lack
 from sql_statement import parsed
 
 SERVERS = Path(__file__).parent / "replication" / "servers"
-OLDER, NEWEST = "mariadb-10.11-row-lock", "mariadb-10.11-catching-up"
+OLDER, NEWEST = "mariadb-10.11-catching-up", "mariadb-10.11-row-lock"
 STATUS = "SHOW GLOBAL STATUS WHERE Variable_name IN ({})"
 
 
@@ -54,7 +54,7 @@ def test_an_answer_without_rows_shows_which_names_were_asked(tmp_path):
 
 def test_the_command_records_that_recording():
     python = ".venv/bin/python tests/live"
-    assert how_to_record(OLDER) == f"{python}/replication_recording.py mariadb row-lock && make record"
+    assert how_to_record(NEWEST) == f"{python}/replication_recording.py mariadb row-lock && make record"
     assert how_to_record("node-down") == f"{python}/ndb_recording.py node-down && make record"
 
 

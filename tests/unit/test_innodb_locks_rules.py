@@ -1,12 +1,12 @@
 """What a blocker is, and what ends it: each rule of the table by its cases."""
 
 import pytest
-from stallwatch.causes import Cause, Certainty, Kind, Scope, Subject, judged, roots
+from stallwatch.causes import Cause, Certainty, Kind, Scope, Subject, roots
 from stallwatch.probes.innodb_locks.collect import Details, Waiting
-from stallwatch.probes.innodb_locks.diagnosis import Evidence, of_circle, of_head, of_unknown, rules
-from stallwatch.probes.innodb_locks.heads import Blocked, Head
+from stallwatch.probes.innodb_locks.diagnosis import of_circle, of_head, of_unknown
+from stallwatch.probes.innodb_locks.heads import Blocked
 from stallwatch.probes.innodb_locks.model import Found
-from stallwatch.probes.mysql.locks.ending import NextStep, Step
+from stallwatch.probes.mysql.locks.ending import Head, NextStep, Step, judge
 from stallwatch.probes.mysql.locks.graph import Graph, LockKind, Release, Wait
 from stallwatch.probes.mysql.locks.rows import Transaction
 from stallwatch.probes.mysql.processes import Process
@@ -39,7 +39,8 @@ PREPARED = {"digest": "XA PREPARE ?"}
 LISTED = {"prepared": True}
 DUMP = {"program": "mysqldump"}
 MARIABACKUP = {"program": "mariabackup"}
-UNPROVEN = {"is_proven": False}
+KNOWN_BACKUP = {"is_known_backup": True}
+UNPROVEN = {"waits": [Wait(30, 22, LockKind.ROW, certain=False)]}
 UNLISTED = {"process": None}
 
 
@@ -53,9 +54,11 @@ QUEUE = {"waits": [*waits(LockKind.METADATA, queued=True)["waits"], *TABLE["wait
 READ = waits(LockKind.READ, release=Release.UNLOCK_TABLES)
 
 
-def judge(*known, who=CERTAIN, kind=Kind.ROW_LOCK):
-    parts = {"connection": 22, **ROW, **{name: value for one in known for name, value in one.items()}}
-    return judged(rules(kind, who), Evidence(**parts), SERVER)[0]
+def judged(*known, **more):
+    parts = {"connection": 22, "transaction": None, **ROW}
+    return judge(
+        Head(**{name: value for one in (parts, *known, more) for name, value in one.items()}), SERVER, 9000.0
+    )
 
 
 KILL, LOOK, BACKS_UP, ROLLBACK = Step.KILL, Step.LOOK_AGAIN, Step.LET_BACKUP_END, Step.WAIT_FOR_ROLLBACK
@@ -92,6 +95,7 @@ KILL, LOOK, BACKS_UP, ROLLBACK = Step.KILL, Step.LOOK_AGAIN, Step.LET_BACKUP_END
         ((IDLE, waits(LockKind.BACKUP, LockKind.ROW)), "idle_client", KILL),
         ((IDLE, DUMP), "backup_tool", BACKS_UP),
         ((WORKS, MARIABACKUP, UNPROVEN), "backup_tool", BACKS_UP),
+        ((IDLE, KNOWN_BACKUP, {"program": "mysqlsh"}), "backup_tool", BACKS_UP),
         ((IDLE, {"program": "mysql"}), "idle_client", KILL),
         ((IDLE, OPEN, PREPARED), "prepared_by_xa", Step.END_OWN_BY_XA),
         ((IDLE, OPEN, {"digest": "XA END ?"}), "idle_client", KILL),
@@ -109,25 +113,25 @@ KILL, LOOK, BACKS_UP, ROLLBACK = Step.KILL, Step.LOOK_AGAIN, Step.LET_BACKUP_END
     ],
 )
 def test_what_a_blocker_is_and_what_ends_it(known, evidence, step):
-    cause = judge(*known)
+    cause = judged(*known)
     assert (cause.evidence, cause.parameters["step"].step) == (evidence, step)
 
 
 @pytest.mark.parametrize(
-    ("known", "who", "kind", "certainty"),
+    ("known", "kind", "certainty"),
     [
-        ((IDLE,), CERTAIN, Kind.ROW_LOCK, CERTAIN),
-        ((IDLE, UNPROVEN), LIKELY, Kind.ROW_LOCK, LIKELY),
-        ((COMMITS, WRITES), CERTAIN, Kind.SLOW_DISK, CERTAIN),
-        ((COMMITS, WRITES), LIKELY, Kind.SLOW_DISK, LIKELY),
-        ((COMMITS,), CERTAIN, Kind.SLOW_DISK, LIKELY),
-        ((COMMITS,), POSSIBLE, Kind.SLOW_DISK, POSSIBLE),
+        ((IDLE,), Kind.ROW_LOCK, CERTAIN),
+        ((IDLE, UNPROVEN), Kind.ROW_LOCK, LIKELY),
+        ((COMMITS, WRITES), Kind.SLOW_DISK, CERTAIN),
+        ((COMMITS, WRITES, UNPROVEN), Kind.SLOW_DISK, LIKELY),
+        ((COMMITS,), Kind.SLOW_DISK, LIKELY),
+        ((IDLE, OPEN, {"waits": ()}), Kind.LONG_TRANSACTION, CERTAIN),
     ],
 )
 def test_the_kind_is_that_of_the_lock_or_the_disk_and_nothing_is_more_certain_than_who_blocks(
-    known, who, kind, certainty
+    known, kind, certainty
 ):
-    cause = judge(*known, who=who)
+    cause = judged(*known)
     assert (cause.kind, cause.certainty) == (kind, certainty)
 
 
@@ -143,11 +147,12 @@ def test_the_kind_is_that_of_the_lock_or_the_disk_and_nothing_is_more_certain_th
         ((IDLE, TABLE, OPEN), Release.COMMIT, 0),
         ((IDLE, READ), Release.UNLOCK_TABLES, 0),
         ((WORKS, READ), Release.END, 0),
+        ((IDLE, READ, OPEN), Release.UNLOCK_TABLES, 0),  # which no COMMIT releases
         ((IDLE, waits(LockKind.USER, release=Release.RELEASE_LOCK)), Release.RELEASE_LOCK, 0),
     ],
 )
 def test_how_it_lets_go_by_itself_and_what_a_kill_rolls_back(known, release, rows):
-    assert judge(*known).parameters["step"] == NextStep(KILL, (22,), release, rows)
+    assert judged(*known).parameters["step"] == NextStep(KILL, (22,), release, rows)
 
 
 def found(heads=(), edges=(), processes=(IDLE,), **more):

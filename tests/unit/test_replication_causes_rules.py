@@ -21,8 +21,10 @@ from replication_signals import (
     transaction,
 )
 from replication_snapshots import IDLE, NOW, before, channel, commits, mariadb, snapshot, source, worker
+from stallwatch.probes.mysql.locks import words
+from stallwatch.probes.mysql.locks.ending import NextStep, Step
 from stallwatch.probes.mysql.locks.rows import RowLock
-from stallwatch.probes.mysql.processes import Program, Thread
+from stallwatch.probes.mysql.processes import Last, Program, Thread
 from stallwatch.probes.replication_lag import causes
 from stallwatch.probes.replication_lag.causes import applying, explain, locked, storing, threads_and_link
 from stallwatch.probes.replication_lag.causes.case import ON_THE_LINE, SLOW, Cause, rule
@@ -266,7 +268,7 @@ def test_r5_names_who_holds_the_lock():
     assert found.what == (
         "global read lock of connection 204 root@localhost (mysqldump pid 32318), idle for 3 min 30 s"
     )
-    assert found.advice == "KILL 204 on the replica, or let it UNLOCK TABLES"
+    assert found.advice == "let that backup end, or KILL 204 on the replica"
 
 
 def test_r5_without_a_holder_says_where_to_look():
@@ -898,39 +900,45 @@ def test_nobody_is_told_to_kill_connection_0():
     prepared = transaction(0, age=640.0)
     seen = looks(applier(), transactions=[BLOCKED, prepared])
     found = locked.r6_row_locked(case(looks=seen, row_locks=(RowLock(BLOCKED.id, prepared.id),)))
-    assert found.what == (
-        "row lock of a transaction that no connection has (prepared by XA), 10 min 40 s old"
-    )
+    assert found.what == ("row lock of an XA transaction without a connection, open for 10 min 40 s")
     assert "XA RECOVER" in found.advice
     assert "KILL" not in found.advice
 
 
+COMMITS = process(state="waiting for handler commit", command="Query", seconds=9.0, info="COMMIT")
+
+
 @pytest.mark.parametrize(
-    ("holder", "backups", "advice"),
+    ("holder", "its", "more", "step"),
     [
-        (BLOCKER, (), "KILL 55 on the replica, or let it commit"),
-        (
-            BLOCKER._replace(modified=940),
-            (),
-            "KILL 55 on the replica (rolls 940 rows back), or let it commit",
-        ),
-        (
-            BLOCKER._replace(modified=50_000_000),
-            (),
-            "let 55 commit: KILL first rolls 50 million rows back, locked as long",
-        ),
+        (BLOCKER, process(), {}, NextStep(Step.KILL, (55,))),
+        (BLOCKER._replace(modified=999), process(), {}, NextStep(Step.KILL, (55,))),
+        (BLOCKER._replace(modified=1000), process(), {}, NextStep(Step.KILL, (55,), rows=1000)),
+        (BLOCKER._replace(modified=100_000), process(), {}, NextStep(Step.LET_GO, (55,), rows=100_000)),
         (
             BLOCKER,
-            (Backup("mysqldump", 9, (55,)),),
-            "let that backup end, or KILL 55 on the replica",
+            process(),
+            {"backups": (Backup("mysqlsh", 9, (55,)),)},
+            NextStep(Step.LET_BACKUP_END, (55,)),
         ),
-        (BLOCKER._replace(rolls_back=True), (), "wait for the rollback: KILL does not help"),
+        (BLOCKER, process(), {"programs": {55: Program("mydumper")}}, NextStep(Step.LET_BACKUP_END, (55,))),
+        (BLOCKER._replace(rolls_back=True), process(), {}, NextStep(Step.WAIT_FOR_ROLLBACK)),
+        (BLOCKER, process(command="Killed"), {}, NextStep(Step.WAIT_FOR_ROLLBACK)),
+        (BLOCKER, COMMITS, {}, NextStep(Step.SEE_DISK)),
+        (BLOCKER, process(), {"last": {55: Last("XA PREPARE ?", None)}}, NextStep(Step.END_OWN_BY_XA, (55,))),
+        (BLOCKER, process(), {"prepared": True}, NextStep(Step.CHECK_XA, (55,))),
+        (
+            BLOCKER._replace(age=1.0),
+            process(command="Query", seconds=1.0),
+            {},
+            NextStep(Step.LOOK_AGAIN, (55,)),
+        ),
     ],
 )
-def test_the_price_of_a_kill_is_told(holder, backups, advice):
-    seen = looks(applier(), process(), transactions=[BLOCKED, holder])
-    known = case(looks=seen, row_locks=(RowLock(BLOCKED.id, holder.id),), backups=backups)
-    assert locked.r6_row_locked(known).advice == advice
+def test_what_ends_the_row_lock_that_the_applier_waits_for(holder, its, more, step):
+    seen = looks(applier(), its, transactions=[BLOCKED, holder])
+    found = locked.r6_row_locked(case(looks=seen, row_locks=(RowLock(BLOCKED.id, holder.id),), **more))
+    assert found.advice == words.step(step, " on the replica")
 
 
 def test_r5_does_not_blame_a_backup_for_the_lock_of_a_reader():
@@ -940,7 +948,7 @@ def test_r5_does_not_blame_a_backup_for_the_lock_of_a_reader():
     seen = looks(waits, HOLDER, process())
     found = locked.r5_server_locked(case(mariadb(), looks=seen, locks=held, flavour=MARIADB))
     assert "metadata lock on t.a of connection 55" in found.what
-    assert found.advice == "KILL 55 on the replica, or let it COMMIT or UNLOCK TABLES"
+    assert found.advice == "KILL 55 on the replica, or let it UNLOCK TABLES"
     found = locked.r5_server_locked(case(mariadb(), looks=seen, locks=held[:1], flavour=MARIADB))
     assert "KILL" not in found.advice  # who holds locks is told, and none of them is in the way
 
@@ -951,8 +959,8 @@ def test_r5_says_how_many_hold_the_lock():
     seen = looks(waits, process(55), process(56, seconds=900.0), process(57))
     found = locked.r5_server_locked(case(mariadb(), looks=seen, locks=held, flavour=MARIADB))
     assert "of connection 56 app@web1, idle for 15 min, and of 2 more" in found.what
-    assert found.advice == "KILL 56, 57 and 55 on the replica"
-    assert found.more == ("held by connections 56, 57, 55",)
+    assert found.advice == "KILL 56, 55 and 57 on the replica"
+    assert found.more == ("held by connections 56, 55, 57",)
 
 
 FLUSHED = applier("Waiting for table flush", 70.0)
@@ -971,7 +979,7 @@ def test_r5_behind_a_flush():
     assert found[0].what == (
         "the applier waits for a FLUSH, probably behind connection 55 app@web1, runs SELECT FROM t.a"
     )
-    assert found[0].advice == "check it, then KILL 55 on the replica, or wait"
+    assert found[0].advice == "check it, then KILL 55 on the replica"
     assert found[0].more[0] == (
         'the applier has been "Waiting for table flush", behind a FLUSH TABLES or its like of 1 min 8 s ago'
     )

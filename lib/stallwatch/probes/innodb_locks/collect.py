@@ -6,10 +6,17 @@ import time
 
 from stallwatch.findings import ProbeError
 from stallwatch.history.delta import Look
-from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Asking, Statement, number, text, whole
+from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Asking, Statement
 from stallwatch.probes.mysql.locks import in_status, metadata, rows, waits
 from stallwatch.probes.mysql.locks.graph import Graph, LockKind, Wait
-from stallwatch.probes.mysql.processes import by_id, processes, programs, waiting_for_locks
+from stallwatch.probes.mysql.processes import (
+    by_id,
+    last_statements,
+    processes,
+    programs,
+    since_idle,
+    waiting_for_locks,
+)
 from stallwatch.probes.mysql.status import global_status, metrics, numbers, variables
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -17,11 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from stallwatch.frame.run import Run
-    from stallwatch.probes.mysql.asking import Row
     from stallwatch.probes.mysql.locks.deadlocks import Party
     from stallwatch.probes.mysql.locks.metadata import Lock
     from stallwatch.probes.mysql.locks.rows import Transaction
-    from stallwatch.probes.mysql.processes import Process, Program
+    from stallwatch.probes.mysql.processes import Last, Process, Program
     from stallwatch.sources.mysql.server import Server
 
 TIMEOUTS, DEADLOCKS, WAITS = "lock_timeouts", "lock_deadlocks", "Innodb_row_lock_waits"
@@ -34,16 +40,6 @@ _MOST_SUSPECTS = 4  # one of whom has the row, where nothing shows pairs
 _TRIES = 3  # to see the head of a queue that moves
 _CACHED = 0.11  # seconds: the server keeps what INNODB_TRX has shown for 0.1 s (MySQL, MariaDB)
 _LONGEST = 1.5  # seconds that the server may take for one statement of the costly look
-_MOST_IDLE = 20  # heads of which is asked since when they are idle
-# Of MariaDB: nothing else shows that a transaction that a connection has is prepared. It needs no privilege.
-_PREPARED = Statement("XA RECOVER")
-_STATEMENTS = (
-    "SELECT t.PROCESSLIST_ID AS id, t.PROCESSLIST_COMMAND = 'Sleep' AS idle, t.PROCESSLIST_TIME AS seconds,"
-    " s.DIGEST_TEXT AS digest, s.TIMER_WAIT / 1e12 AS took"
-    " FROM performance_schema.threads t"
-    " JOIN performance_schema.events_statements_current s ON s.THREAD_ID = t.THREAD_ID"
-    " WHERE s.NESTING_EVENT_LEVEL = 0 AND t.PROCESSLIST_ID IN ({})"
-)
 
 
 class Waiting(NamedTuple):
@@ -67,13 +63,6 @@ class Waiting(NamedTuple):
     def for_rows(self) -> dict[int, float]:
         """Return for how many seconds connections have waited for a row."""
         return {one.process: one.waiting for one in self.transactions if one.waiting is not None}
-
-
-class Last(NamedTuple):
-    """The last statement of a connection."""
-
-    digest: str  # without values; "": not kept
-    idle: float | None  # whole seconds since it ended; None: it runs, or it is not known
 
 
 class Details(NamedTuple):
@@ -170,10 +159,10 @@ class Collector:
         graph = Graph([*for_rows, *waits.for_others(listed, locks, waiting.transactions)])
         explained = {one.waiting for one in graph.waits}
         unexplained = {number: kind for number, kind in kinds.items() if number not in explained}
-        last = self.last(graph.heads()[:_MOST_IDLE])
+        last = last_statements(self.asking, graph.heads())
         listed = since_idle(listed, last)
         unexplained |= dict.fromkeys((*unknown, *_waiting_ends(graph, waiting)), LockKind.ROW)
-        prepared = self._prepared(listed, waiting)
+        prepared = rows.may_be_prepared(self.asking, listed, waiting.transactions)
         details = Details(graph, listed, unexplained, last, prepared, tells=tells)
         return waiting, details._replace(
             rows_left_out=sum(group[0].process not in explained for group in groups[MOST_ROWS:])
@@ -209,17 +198,6 @@ class Collector:
                 tables[one.row] = rows.waited_for(self.asking, one.id)
         return waiting, list(waits.for_rows(waiting.transactions, found, tables)), unknown
 
-    def _prepared(self, listed: Mapping[int, Process], waiting: Waiting) -> bool:
-        """Whether somebody idle may have what XA has prepared: not all of it is detached, or that is unknown.
-
-        KILL takes the connection from a prepared transaction, and no lock (MariaDB 10.5.23 to 11.8.9).
-        """
-        owners = (listed.get(one.process) for one in waiting.transactions)
-        if not self.flavour.mariadb or not any(one and one.command == "Sleep" for one in owners):
-            return False
-        detached = sum(one.is_detached and not one.rolls_back for one in waiting.transactions)
-        return len(self.asking.rows(_PREPARED)) > detached or self.asking.failed is not None
-
     def pending_writes(self) -> int:
         """Ask how many writes InnoDB waits for at this moment: what a COMMIT waits for, too."""
         return int(sum(numbers(global_status(self.asking, _PENDING)).values()))
@@ -234,14 +212,6 @@ class Collector:
         status = in_status.ask(self.asking, budget, self._listed).text
         return deadlocks.latest(status), deadlocks.moment(status)
 
-    def last(self, connections: Collection[int]) -> dict[int, Last]:
-        """Ask for the last statement of connections; where it is not kept there is none."""
-        if not connections:
-            return {}
-        sql = _STATEMENTS.format(", ".join(map(str, connections)))
-        found = self.asking.rows(Statement(sql, PERFORMANCE_SCHEMA))
-        return {whole(row, "id"): Last(text(row, "digest"), _idle(row)) for row in found}
-
     def programs(self, connections: Collection[int]) -> dict[int, Program]:
         """Ask which programs connections are of."""
         return programs(self.asking, connections) if connections else {}
@@ -250,23 +220,6 @@ class Collector:
 def _waiting_ends(graph: Graph, waiting: Waiting) -> set[int]:
     """Return who waits itself at the end of a chain that was not followed any further: it is no head."""
     return {one for one in graph.heads() if one in waiting.for_rows()}
-
-
-def since_idle(listed: Mapping[int, Process], last: Mapping[int, Last]) -> dict[int, Process]:
-    """Let the seconds of who sleeps begin when the last statement ended, where that is known."""
-    found = dict(listed)
-    for process in listed.values():
-        known = last.get(process.id)
-        if not process.tells_idle and known and known.idle is not None:
-            found[process.id] = process._replace(seconds=known.idle, tells_idle=True)
-    return found
-
-
-def _idle(row: Row) -> float | None:
-    """Return for how long who sleeps has done so: the server's time begins with its last statement."""
-    if not whole(row, "idle") or row.get("took") is None:
-        return None
-    return float(round(max(0.0, number(row, "seconds") - number(row, "took"))))
 
 
 def _stuck(

@@ -13,8 +13,8 @@ queue so strictly.) All else is possible, and a WARNING at most.
 
 from __future__ import annotations
 
-from stallwatch.causes import Certainty
 from stallwatch.history import Since, own
+from stallwatch.probes.mysql.locks.ending import Head
 from stallwatch.probes.mysql.locks.graph import LockKind
 from stallwatch.probes.mysql.locks.rows import MOST
 from stallwatch.probes.mysql.locks.waits import opens_a_table
@@ -31,52 +31,6 @@ if TYPE_CHECKING:
 
 _ROUNDED = 2.0  # seconds: times are whole ones
 _APART = 900.0  # seconds between two looks, from which on nothing is known of the time between
-
-
-class Head(NamedTuple):
-    """A connection that blocks others and does not wait itself."""
-
-    connection: int  # 0: a transaction that no connection has
-    process: Process | None
-    transaction: Transaction | None
-    waits: Sequence[Wait]  # for what it has itself
-    behind: Sequence[int]  # connections
-    certain: float  # seconds that it has blocked others at least
-    possible: float  # at most, as far as it is known
-    is_of_users: bool = False  # all wait for locks of GET_LOCK(), which mean what the application wants
-    beside: Sequence[Head] = ()  # others that the same connections wait for: one of them alone ends nothing
-
-    @property
-    def together(self) -> Sequence[Head]:
-        """All that the same connections wait for."""
-        return (self, *self.beside)
-
-    @property
-    def first(self) -> Wait:
-        """What it has that others wait for, if it is several the one that is known best."""
-        return next((one for one in self.waits if one.certain), self.waits[0])
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether a table of the server shows that it holds what others wait for."""
-        return any(one.certain for one in self.waits)
-
-    @property
-    def certainty(self) -> Certainty:
-        """How certain it is that it is this one, and each that the same connections wait for.
-
-        It is only possible if one of several has what others wait for, and nothing shows which; of several
-        rows that are waited for each may have one.
-        """
-        if all(one.is_proven for one in self.together):
-            return Certainty.CERTAIN
-        rows = {one.row for head in self.together for one in head.waits}
-        return Certainty.POSSIBLE if self.are_doubted and len(rows) == 1 else Certainty.LIKELY
-
-    @property
-    def are_doubted(self) -> bool:
-        """Whether there are several, and no table of the server names any of them."""
-        return bool(self.beside) and not any(one.is_proven for one in self.together)
 
 
 class Blocked(NamedTuple):

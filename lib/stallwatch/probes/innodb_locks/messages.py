@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from stallwatch.causes import Certainty, Kind
+from stallwatch.causes import Certainty
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.line import Forms, forms, shorten
 from stallwatch.probes.innodb_locks import diagnosis
 from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, WAITS
 from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.locks import words
+from stallwatch.probes.mysql.locks.ending import Head
 from stallwatch.probes.mysql.locks.graph import LockKind
 from stallwatch.probes.mysql.locks.metadata import MOST as LOCKS
 from stallwatch.startup import TYPE_CHECKING
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from stallwatch.causes import Cause
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
-    from stallwatch.probes.innodb_locks.heads import Blocked, Head
+    from stallwatch.probes.innodb_locks.heads import Blocked
     from stallwatch.probes.innodb_locks.model import Found
     from stallwatch.probes.mysql.locks.graph import Wait
     from stallwatch.probes.mysql.locks.rows import Transaction
@@ -37,15 +38,6 @@ _WORTH_TELLING = 1000  # rows that a transaction has changed
 _METADATA_LOCKS = (8, 0)  # MySQL: the instrument is on by default
 _KEEPS_VIEW = {"REPEATABLE READ", "SERIALIZABLE"}  # isolation levels
 _TIMED_OUT = Forms("after innodb_lock_wait_timeout (error 1205)", "error 1205")
-_UNLISTED = "not in the process list"
-# What a blocker does, where the rule that has decided knows it.
-_DOES = {
-    "rolls_back": Forms("which rolls back"),
-    "killed": Forms("killed already"),
-    "one_of_several_without_connection": Forms("prepared or rolling back", "prepared"),
-    "commit_waits_for_the_disk": Forms("waiting for the disk (COMMIT)", "waiting for the disk"),
-    "commits_for_long": Forms("waiting for the disk (COMMIT)", "waiting for the disk"),
-}
 
 
 def all_of_it(found: Found, run: Run) -> Iterator[Finding]:
@@ -98,7 +90,7 @@ def _head(found: Found, head: Head, run: Run) -> Reading:
 def _heads(head: Head) -> tuple[str, ...]:
     """Name them: ``connection 22 report@app1``, ``connections 22 and 23``."""
     if not head.beside:
-        return forms(_whose(head.connection, head.process, head.transaction))
+        return forms(words.whose(head))
     return (_names(head.together, last="or" if head.certainty is Certainty.POSSIBLE else "and"),)
 
 
@@ -110,37 +102,12 @@ def _names(heads: Sequence[Head], last: str = "and") -> str:
     return f" {last} ".join([f"connection{plural_} {listed(ids, last=last)}"] * bool(ids) + of_xa)
 
 
-def _whose(connection: int, process: Process | None, transaction: Transaction | None) -> Forms:
-    """Name a connection, or the transaction that none has."""
-    if connection and process and process.is_system:
-        return Forms(f"applier {connection}")
-    if connection:
-        return Forms(f"connection {words.who(connection, process)}", f"connection {connection}")
-    if not transaction:
-        return Forms("one of several transactions without a connection", "one of several XA transactions")
-    if transaction.rolls_back:
-        return Forms("a transaction from before the last start of the server", "an old transaction")
-    return Forms("an XA transaction without a connection", "an XA transaction")
-
-
 def _does(head: Head, cause: Cause) -> str:
     """Return what it does: ``idle for 4 min``."""
     if head.beside:
         idle = sum(bool(one.process and one.process.command == "Sleep") for one in head.together)
         return "all idle" if idle == len(head.together) else f"{idle or 'none'} of them idle"
-    why = _why(cause, head.process)
-    if head.transaction and not why:
-        return Forms(f"open for {say_duration(head.transaction.age)}", "open")
-    return why or _UNLISTED
-
-
-def _why(cause: Cause, process: Process | None) -> str:
-    """Return what a connection does, as the rule that has decided knows it, or as the process list shows."""
-    does = _DOES.get(cause.evidence)
-    if not does:
-        return words.doing(process) or ("at work" if process else "")
-    is_doubted = cause.kind is Kind.SLOW_DISK and cause.certainty is not Certainty.CERTAIN
-    return Forms(*(f"probably {one}" for one in forms(does))) if is_doubted else does
+    return words.does(head, cause)
 
 
 def _whom(found: Found, head: Head) -> tuple[str, ...]:
@@ -213,8 +180,7 @@ def _below(found: Found, head: Head, cause: Cause) -> Iterator[str]:
 def _each(head: Head, causes: Sequence[Cause]) -> Iterator[str]:
     """Give a line for each of several heads."""
     for one, cause in list(zip(head.together, causes, strict=True))[:_MOST_BESIDE]:
-        who = _whose(one.connection, one.process, one.transaction)
-        yield f"they wait for {who}, {_does(one._replace(beside=()), cause)}"
+        yield f"they wait for {words.whose(one)}, {words.does(one, cause)}"
     if len(causes) > _MOST_BESIDE:
         ids = (str(one.connection) for one in head.together if one.connection)
         yield f"all that they wait for: connections {', '.join(ids)}"
@@ -306,12 +272,12 @@ def _transaction(found: Found, run: Run) -> Reading:
     reading = Reading(TRANSACTION, one.age, "s", f"the oldest transaction is open for {age}", line=Line())
     if not run.is_problem(reading):
         return reading
-    process, cause = found.details.processes.get(one.process), diagnosis.of_transaction(found, one)
+    head = Head(one.process, found.details.processes.get(one.process), one, certain=one.age)
+    cause = diagnosis.of_head(found, head)
     open_ = f"has a transaction open for {age}" if one.process else f"is open for {age}"
-    what = Forms(*(f"{who} {open_}" for who in forms(_whose(one.process, process, one))))
+    what = Forms(*(f"{who} {open_}" for who in forms(words.whose(head))))
     line = Line(more=(*_of_transaction(found, one), *_kept(found, one)))
-    why = _why(cause, process) or (_UNLISTED if one.process else "prepared, not committed")
-    return _explained(reading._replace(what=what, line=line), cause, why)
+    return _explained(reading._replace(what=what, line=line), cause, words.does(head, cause))
 
 
 def _of_transaction(found: Found, one: Transaction) -> Iterator[str]:

@@ -10,11 +10,12 @@ if TYPE_CHECKING:
 
     from stallwatch.causes import Subject
     from stallwatch.history.delta import Interval
-    from stallwatch.probes.innodb_locks.collect import Details, Last, Waiting
-    from stallwatch.probes.innodb_locks.heads import Blocked, Head
+    from stallwatch.probes.innodb_locks.collect import Details, Waiting
+    from stallwatch.probes.innodb_locks.heads import Blocked
     from stallwatch.probes.mysql.locks.deadlocks import Party
+    from stallwatch.probes.mysql.locks.ending import Head
     from stallwatch.probes.mysql.locks.rows import Transaction
-    from stallwatch.probes.mysql.processes import Program
+    from stallwatch.probes.mysql.processes import Last, Program
     from stallwatch.sources.mysql import Flavour, MysqlError
 
 

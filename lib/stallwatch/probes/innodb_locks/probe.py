@@ -6,11 +6,12 @@ from stallwatch.causes import Subject
 from stallwatch.findings import ProbeError
 from stallwatch.history import delta, recall
 from stallwatch.probes.innodb_locks import heads, messages
-from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, Collector, Details, since_idle
+from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, Collector, Details
 from stallwatch.probes.innodb_locks.messages import BLOCKED, MOST_HEADS, TRANSACTION
 from stallwatch.probes.innodb_locks.model import Found
 from stallwatch.probes.mysql.locks.ending import commits
 from stallwatch.probes.mysql.locks.graph import Graph
+from stallwatch.probes.mysql.processes import last_statements, since_idle
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,7 +67,10 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
         run.so_far(messages.all_of_it(found, run), all_but="what the connections do")
         named = [one.connection for one in blockers[:MOST_HEADS] if one.connection]
         named += [found.oldest.process] if old and found.oldest and found.oldest.process else []
-        last = {**details.last, **collector.last([one for one in named if one not in details.last])}
+        last = {
+            **details.last,
+            **last_statements(collector.asking, [one for one in named if one not in details.last]),
+        }
         details = details._replace(processes=since_idle(details.processes, last))
         found = found._replace(details=details, last=last, programs=collector.programs(named))
         if any(commits(one.process) for one in blockers):

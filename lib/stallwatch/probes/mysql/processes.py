@@ -9,7 +9,7 @@ from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statemen
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from stallwatch.probes.mysql.asking import Asking, Row
 
@@ -40,6 +40,14 @@ ATTRIBUTES = Statement(
     PERFORMANCE_SCHEMA,
 )
 
+_STATEMENTS = (
+    "SELECT t.PROCESSLIST_ID AS id, t.PROCESSLIST_COMMAND = 'Sleep' AS idle, t.PROCESSLIST_TIME AS seconds,"
+    " s.DIGEST_TEXT AS digest, s.TIMER_WAIT / 1e12 AS took"
+    " FROM performance_schema.threads t"
+    " JOIN performance_schema.events_statements_current s ON s.THREAD_ID = t.THREAD_ID"
+    " WHERE s.NESTING_EVENT_LEVEL = 0 AND t.PROCESSLIST_ID IN ({})"
+)
+_MOST = 20  # connections whose last statements are asked for
 _OWN_PROCESS_LIST = (8, 0, 22)
 _WAITS_FOR_LOCK = "STATE LIKE 'Waiting for % lock' OR STATE IN ('Waiting for table flush', 'User lock')"
 _COUNTED = "SELECT COUNT(*) AS waiting, MAX(TIME) AS seconds FROM information_schema.processlist"
@@ -134,6 +142,13 @@ class Program(NamedTuple):
     pid: int | None = None
 
 
+class Last(NamedTuple):
+    """The last statement of a connection."""
+
+    digest: str  # without values; "": not kept
+    idle: float | None  # whole seconds since it ended; None: it runs, or it is not known
+
+
 def processes(asking: Asking) -> tuple[Process, ...]:
     """Ask for the process list; without PROCESS there is only ourselves in it.
 
@@ -197,6 +212,32 @@ def programs(asking: Asking, ids: Collection[int] = ()) -> dict[int, Program]:
             found[whole(row, "id")] = known._replace(name=value)
         elif (pid := units.whole(value)) is not None:
             found[whole(row, "id")] = known._replace(pid=pid)
+    return found
+
+
+def last_statements(asking: Asking, connections: Sequence[int]) -> dict[int, Last]:
+    """Ask for the last statement of the first of these connections; where it is not kept there is none."""
+    if not connections:
+        return {}
+    sql = _STATEMENTS.format(", ".join(map(str, connections[:_MOST])))
+    found = asking.rows(Statement(sql, PERFORMANCE_SCHEMA))
+    return {whole(row, "id"): Last(text(row, "digest"), _idle(row)) for row in found}
+
+
+def _idle(row: Row) -> float | None:
+    """Return for how long who sleeps has done so: the server's time begins with its last statement."""
+    if not whole(row, "idle") or row.get("took") is None:
+        return None
+    return float(round(max(0.0, number(row, "seconds") - number(row, "took"))))
+
+
+def since_idle(listed: Mapping[int, Process], last: Mapping[int, Last]) -> dict[int, Process]:
+    """Let the seconds of who sleeps begin when the last statement ended, where that is known."""
+    found = dict(listed)
+    for process in listed.values():
+        known = last.get(process.id)
+        if not process.tells_idle and known and known.idle is not None:
+            found[process.id] = process._replace(seconds=known.idle, tells_idle=True)
     return found
 
 

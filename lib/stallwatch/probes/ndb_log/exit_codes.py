@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from stallwatch.known import Known
+
 # What NDB prints for each class: temporary errors go away with a restart, permanent ones need a hand, and
 # an inconsistent file system is made anew from the other nodes by --initial.
 _INITIAL = "restart with --initial if its group is up"  # it takes all data from there
@@ -19,38 +21,32 @@ _ADVICE = {
     "restart": "check the errors of the other nodes, then restart the node",
 }
 
-# Codes that an operator meets, and whose class does not explain enough.
-_SPECIAL = {
-    2303: "check the errors of the other nodes, then restart the node",
-    2305: "check the network and the other nodes, then restart the node",
-    2315: "check for a paused VM, swapping, network trouble, then restart the node",
-    2327: "lower DataMemory, or free memory, then restart the node",
-    2351: "raise LongMessageBuffer, then restart the node",
-    2354: "raise NoOfFragmentLogFiles (initial restart)",
-    2806: "raise MaxNoOfOpenFiles, then restart the node",
-    2334: "lower the load, and look for a stuck thread before it, then restart the node",
-    6000: "check its error log and dmesg, then restart the node",
-    6050: "check swapping, VM steal, CPU quota, disk, then restart the node",
-    6052: "raise SendBufferMemory or lower the load, then restart the node",
-    6100: "find why its start is slow, or raise StartFailureTimeout",
-    6600: "raise DataMemory, then restart the node",
-    6800: "raise DataMemory, then restart the node",
-    7200: "check its disk with iostat -kx 1, then restart the node",
-    7400: "check the API node that did not go away, then restart the node",
-}
-_SHORT = {
-    2303: "another node ended it",
-    2305: "it lost the other nodes",
-    2308: "another node failed",
-    2310: "its redo log cannot be read",
-    2315: "declared dead",
-    2327: "not enough memory",
-    2350: "invalid configuration",
-    2351: "long message buffer full",
-    6050: "ended by its watchdog",
-    6052: "send buffer full",
-    6100: "its start took longer than StartFailureTimeout",
-    7200: "its local checkpoint stood still",
+# Codes that an operator meets: in a few words, and what to do, where their class does not explain enough.
+_KNOWN = {
+    2303: Known("another node ended it", "check the errors of the other nodes, then restart the node"),
+    2305: Known("it lost the other nodes", "check the network and the other nodes, then restart the node"),
+    2308: Known("another node failed"),
+    2310: Known("its redo log cannot be read"),
+    2315: Known("declared dead", "check for a paused VM, swapping, network trouble, then restart the node"),
+    2327: Known("not enough memory", "lower DataMemory, or free memory, then restart the node"),
+    2334: Known("", "lower the load, and look for a stuck thread before it, then restart the node"),
+    2350: Known("invalid configuration"),
+    2351: Known("long message buffer full", "raise LongMessageBuffer, then restart the node"),
+    2354: Known("", "raise NoOfFragmentLogFiles (initial restart)"),
+    2806: Known("", "raise MaxNoOfOpenFiles, then restart the node"),
+    6000: Known("", "check its error log and dmesg, then restart the node"),
+    6050: Known("ended by its watchdog", "check swapping, VM steal, CPU quota, disk, then restart the node"),
+    6052: Known("send buffer full", "raise SendBufferMemory or lower the load, then restart the node"),
+    6100: Known(
+        "its start took longer than StartFailureTimeout",
+        "find why its start is slow, or raise StartFailureTimeout",
+    ),
+    6600: Known("", "raise DataMemory, then restart the node"),
+    6800: Known("", "raise DataMemory, then restart the node"),
+    7200: Known(
+        "its local checkpoint stood still", "check its disk with iostat -kx 1, then restart the node"
+    ),
+    7400: Known("", "check the API node that did not go away, then restart the node"),
 }
 _LONG = re.compile(r"[,.(;] ?")
 
@@ -166,14 +162,14 @@ _CODES = {
 }
 
 
-def meaning(code: int) -> tuple[str, str]:
+def meaning(code: int) -> Known:
     """Return what an exit code means, "" for an unknown one, and what to do: look at it, then restart."""
     for kind, codes in _CODES.items():
         if code in codes:
-            return codes[code], _SPECIAL.get(code, _ADVICE[kind])
-    return "", _ADVICE["none"]
+            return Known(codes[code], _KNOWN.get(code, Known()).advice or _ADVICE[kind])
+    return Known("", _ADVICE["none"])
 
 
 def short(code: int, text: str) -> str:
     """Write an error in a few words: where no better ones are known, up to the first stop of its text."""
-    return _SHORT.get(code) or _LONG.split(text, maxsplit=1)[0].rstrip()
+    return _KNOWN.get(code, Known()).what or _LONG.split(text, maxsplit=1)[0].rstrip()

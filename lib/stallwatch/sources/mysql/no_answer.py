@@ -17,7 +17,7 @@ from stallwatch.sources.mysql.errors import (
 )
 from stallwatch.sources.mysql.facts import Facts
 from stallwatch.sources.mysql.literals import identifier
-from stallwatch.sources.mysql.no_log_in import REFUSALS
+from stallwatch.sources.mysql.no_log_in import refusal
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 from stallwatch.withheld import WITHHELD
@@ -102,9 +102,8 @@ def _refused(asked: Asked, facts: Facts) -> MysqlError:
         return UnknownStatementError(f"{what}: {near}" if near else what, "", number)
     if number in _NO_TABLE:
         return MissingTableError(f"{asked.where} reports: {quoted}: asked {asked.shortly}", "", number)
-    if number in REFUSALS:
-        what, advice = (text.format(user=asked.user) for text in REFUSALS[number])
-        return UnreachableError(f"{asked.where} {what}", advice, number)
+    if found := refusal(number, asked.where, asked.user):
+        return found
     what = f"{asked.where} reports: {quoted} (error {number}): asked {asked.shortly}"
     return MysqlError(what, "", number, facts.said)
 

@@ -6,6 +6,7 @@ import re
 
 from stallwatch import withheld
 from stallwatch.deadline import LITTLE_TIME
+from stallwatch.known import Known
 from stallwatch.line import Forms
 from stallwatch.sources import tcp
 from stallwatch.sources.mysql.connection import TooMuchError
@@ -24,24 +25,28 @@ _WRONG_PASSWORD = "check the password, and that this user has an account for thi
 _WRONG_AT_SOCKET = Forms(
     "check the password and the account, REQUIRE SSL refuses sockets", "check the password and the account"
 )  # MySQL and MariaDB
-_LOCKED = ("has locked the account of the user {user}", "ALTER USER ... ACCOUNT UNLOCK")
-_EXPIRED = ("wants the user {user} to change the password", "ALTER USER ... PASSWORD EXPIRE NEVER")
-_FULL_FOR_USER = (
+_LOCKED = Known("has locked the account of the user {user}", "ALTER USER ... ACCOUNT UNLOCK")
+_EXPIRED = Known("wants the user {user} to change the password", "ALTER USER ... PASSWORD EXPIRE NEVER")
+_FULL_FOR_USER = Known(
     "has no connection left for the user {user}",
     "look who holds them, or raise max_user_connections",
 )
 # What a server answers to one who logs in, by the error numbers of MySQL 9.7 and MariaDB 10.11.
-REFUSALS = {
-    1040: ("has no connection left (Too many connections)", "look who holds them, or raise max_connections"),
-    1044: ("denied access to the user {user}", "look at SHOW GRANTS of that user"),
-    1129: ("has blocked this host after too many connect errors", "find what breaks them, then FLUSH HOSTS"),
-    1130: ("allows no log-in from this host", "create an account of the user {user} for its address"),
+_REFUSALS = {
+    1040: Known(
+        "has no connection left (Too many connections)", "look who holds them, or raise max_connections"
+    ),
+    1044: Known("denied access to the user {user}", "look at SHOW GRANTS of that user"),
+    1129: Known(
+        "has blocked this host after too many connect errors", "find what breaks them, then FLUSH HOSTS"
+    ),
+    1130: Known("allows no log-in from this host", "create an account of the user {user} for its address"),
     1203: _FULL_FOR_USER,
     1226: _FULL_FOR_USER,
     1820: _EXPIRED,
     1862: _EXPIRED,
     3118: _LOCKED,
-    3159: ("allows no log-in without TLS (require_secure_transport)", "do without --ssl-mode DISABLED"),
+    3159: Known("allows no log-in without TLS (require_secure_transport)", "do without --ssl-mode DISABLED"),
     3955: _LOCKED,
     4151: _LOCKED,
 }
@@ -198,11 +203,18 @@ def _not_let_in(case: _Case) -> UnreachableError | None:
         elif case.connection.password and not case.connection.ssl:
             how += ", an account with REQUIRE SSL takes TLS"
         return UnreachableError(f"{case.where} denied access to the user {user}{without}", how, number)
-    if number in REFUSALS:
-        what, advice = (text.format(user=case.user) for text in REFUSALS[number])
-        return UnreachableError(f"{case.where} {what}", advice, number)
+    if found := refusal(number, case.where, case.user):
+        return found
     quoted = case.facts.quoted(case.user)
     return UnreachableError(f"{case.where} refused the log-in: {quoted} (error {number})", "", number)
+
+
+def refusal(number: int, where: str, user: str) -> UnreachableError | None:
+    """Return why the server at this place refuses every statement of a user; None: by another error."""
+    if not (known := _REFUSALS.get(number)):
+        return None
+    what, advice = (text.format(user=user) for text in known)
+    return UnreachableError(f"{where} {what}", advice, number)
 
 
 def _no_method(case: _Case) -> UnreachableError | None:

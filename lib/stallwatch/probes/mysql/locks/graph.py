@@ -79,14 +79,16 @@ class Graph:
         """List the waits of a connection itself."""
         return [one for one in self.waits if one.waiting == waiting]
 
-    def ends(self, waiting: int) -> set[int]:
-        """Return where all waiting of a connection ends: who does not wait; none in a circle."""
-        return ends(waiting, self._holding)
+    def last(self, waiting: int) -> list[Wait]:
+        """List the waits for who is at the end of all waiting of a connection; none in a circle.
 
-    def is_certain(self, waiting: int) -> bool:
-        """Whether tables of the server show each wait between a connection and the ends of its waiting."""
+        One is certain if tables of the server show it and each wait before it.
+        """
         between = {waiting} | reached(waiting, self._holding)
-        return all(one.certain for one in self.waits if one.waiting in between)
+        on_the_way = [one for one in self.waits if one.waiting in between]
+        before = all(one.certain for one in on_the_way if one.holding in self._holding)
+        at_ends = [one for one in on_the_way if one.holding not in self._holding]
+        return [one._replace(certain=one.certain and before) for one in at_ends]
 
     def behind(self, head: int) -> set[int]:
         """Return who waits for it, directly or for others that do."""

@@ -9,9 +9,10 @@ from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statemen
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from stallwatch.probes.mysql.asking import Asking, Row
+    from stallwatch.probes.mysql.processes import Process
 
 # InnoDB shows times in the time zone of its host, whatever that of the session is.
 _COLUMNS = (
@@ -51,6 +52,8 @@ WAITED_FOR_BEFORE = Statement(
     " WHERE t.trx_id = %s LIMIT 1",
     PROCESS,
 )
+# Of MariaDB: nothing else shows that a transaction that a connection has is prepared. It needs no privilege.
+_PREPARED = Statement("XA RECOVER")
 _DATA_LOCK_WAITS = (8, 0)
 NO_ID = "0"  # of each transaction of MariaDB that has only read, also of one that has locked what it read
 _PARTS_5_7 = 4  # of the id of a lock of a row
@@ -137,6 +140,20 @@ def _transaction(row: Row, *, mariadb: bool) -> Transaction:
         row=row_of(text(row, "requested"), mariadb=mariadb),
         isolation=text(row, "isolation"),
     )
+
+
+def may_be_prepared(
+    asking: Asking, processes: Mapping[int, Process], transactions: Sequence[Transaction]
+) -> bool:
+    """Whether somebody idle may have what XA has prepared: not all of it is detached, or that is unknown.
+
+    KILL takes the connection from a prepared transaction, and no lock (MariaDB 10.5.23 to 11.8.9).
+    """
+    owners = (processes.get(one.process) for one in transactions)
+    if not asking.server.flavour.mariadb or not any(one and one.command == "Sleep" for one in owners):
+        return False
+    detached = sum(one.is_detached and not one.rolls_back for one in transactions)
+    return len(asking.rows(_PREPARED)) > detached or asking.failed is not None
 
 
 def row_locks(asking: Asking, waiting: Iterable[str], most: int = _CHAIN) -> tuple[RowLock, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stallwatch.line import Forms
+from stallwatch.causes import Certainty, Kind
+from stallwatch.line import Forms, in_all_forms
 from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.locks.ending import Step
 from stallwatch.probes.mysql.locks.graph import LockKind
@@ -11,13 +12,13 @@ from stallwatch.units import say_count, say_duration
 from stallwatch.words import listed, plural
 
 if TYPE_CHECKING:
-    from stallwatch.probes.mysql.locks.ending import NextStep
+    from stallwatch.causes import Cause
+    from stallwatch.probes.mysql.locks.ending import Head, NextStep
     from stallwatch.probes.mysql.locks.graph import Wait
     from stallwatch.probes.mysql.processes import Process, Program
 
-# A transaction without a connection. A replica of MySQL 8 has those of its source, which are ended there.
-# The text before the bracket is never cut.
-DETACHED = "a transaction that no connection has (prepared by XA)"
+# A replica of MySQL 8 has those of its source, which are ended there.
+OF_XA = Forms("an XA transaction without a connection", "an XA transaction")
 # What a lock is called, and the word before what it is of.
 _LOCKS = {
     LockKind.ROW: ("row lock", " on"),
@@ -31,6 +32,14 @@ _LOCKS = {
     LockKind.STATEMENT: ("end of its statement", ""),
     LockKind.USER: ("user lock", ""),
 }
+# What a head does, where the rule that has decided knows it.
+_DOES = {
+    "rolls_back": Forms("which rolls back"),
+    "killed": Forms("killed already"),
+    "one_of_several_without_connection": Forms("prepared or rolling back", "prepared"),
+    "commit_waits_for_the_disk": Forms("waiting for the disk (COMMIT)", "waiting for the disk"),
+    "commits_for_long": Forms("waiting for the disk (COMMIT)", "waiting for the disk"),
+}
 # Of each step the forms, longest first. {one} is the connection, {all} are all of them; {who} is the
 # transaction without a connection, where several are spoken of, or nothing.
 _STEPS: dict[Step, tuple[str, ...]] = {
@@ -41,7 +50,7 @@ _STEPS: dict[Step, tuple[str, ...]] = {
     Step.KILL_ONE_OF: ("KILL {one_of}{all}",),
     Step.LET_GO: ("let {one} {by}: KILL first rolls {rows} rows back, locked as long", "let {one} {by}"),
     Step.LET_BACKUP_END: ("let that backup end, or KILL {one}{where}", "let that backup end"),
-    Step.LOOK_AGAIN: ("look again: if {one} is still at the head, KILL {one}", "look again"),
+    Step.LOOK_AGAIN: ("look again: if {one} is still at the head, KILL {one}{where}", "look again"),
     Step.WAIT_FOR_ROLLBACK: ("wait for the rollback{of}: KILL does not help", "wait for the rollback{of}"),
     Step.WAIT_FOR_APPLIER: (
         "wait{for_}: check_replication_lag shows what holds up the applier",
@@ -55,13 +64,13 @@ _STEPS: dict[Step, tuple[str, ...]] = {
         "end {xa} by XA where it began",
     ),
     Step.END_OWN_BY_XA: (
-        "end {one} by XA COMMIT or XA ROLLBACK: KILL leaves it prepared",
-        "end {one} by XA COMMIT or XA ROLLBACK",
+        "end {one}{where} by XA COMMIT or XA ROLLBACK: KILL leaves it prepared",
+        "end {one}{where} by XA COMMIT or XA ROLLBACK",
     ),
     Step.FIND_BY_XA: ("see which of them XA RECOVER lists",),
     Step.CHECK_XA: (
-        "check that XA RECOVER does not list it, then KILL {one}{rolls}",
-        "check XA RECOVER, then KILL {one}",
+        "check that XA RECOVER does not list it, then KILL {one}{where}{rolls}",
+        "check XA RECOVER, then KILL {one}{where}",
     ),
     Step.FIND_USER_LOCK: ("SELECT IS_USED_LOCK('its name')",),
     Step.GRANT: ("GRANT what is missing, see below",),
@@ -105,6 +114,32 @@ def who(connection: int, process: Process | None, program: Program | None = None
     if not program or not program.name:
         return f"{connection}{account}"
     return f"{connection}{account} ({program.name}{f' pid {program.pid}' if program.pid else ''})"
+
+
+def whose(head: Head, program: Program | None = None) -> Forms:
+    """Name a connection, or the transaction that none has."""
+    if head.connection and head.process and head.process.is_system:
+        return Forms(f"applier {head.connection}")
+    if head.connection:
+        long = f"connection {who(head.connection, head.process, program)}"
+        return Forms(long, f"connection {head.connection}")
+    if not head.transaction:
+        return Forms("one of several transactions without a connection", "one of several XA transactions")
+    if head.transaction.rolls_back:
+        return Forms("a transaction from before the last start of the server", "an old transaction")
+    return OF_XA
+
+
+def does(head: Head, cause: Cause) -> str:
+    """Return what a head does, as the rule that has decided knows it, or as the server shows."""
+    if known := _DOES.get(cause.evidence):
+        is_doubted = cause.kind is Kind.SLOW_DISK and cause.certainty is not Certainty.CERTAIN
+        return in_all_forms(known, lambda one: f"probably {one}") if is_doubted else known
+    if head.process:
+        return doing(head.process) or "at work"
+    if head.waits and head.transaction:
+        return Forms(f"open for {say_duration(head.transaction.age)}", "open")
+    return "not in the process list" if head.connection else "prepared, not committed"
 
 
 def doing(process: Process | None) -> str:

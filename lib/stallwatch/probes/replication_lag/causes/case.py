@@ -12,8 +12,7 @@ The scale of scores:
 
 from __future__ import annotations
 
-from stallwatch.probes.mysql.locks import ending, words
-from stallwatch.probes.mysql.locks.ending import NextStep, Step
+from stallwatch.probes.mysql.locks import words
 from stallwatch.probes.mysql.locks.metadata import FLUSH, GLOBAL_LOCK, METADATA_LOCK
 from stallwatch.probes.mysql.processes import COORDINATES, IDLE
 from stallwatch.probes.replication_lag.signals import activity
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Sequence
 
-    from stallwatch.probes.mysql.locks.graph import Release
     from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication_lag.lag.result import Lag
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
 
 _WAITS = (GLOBAL_LOCK, METADATA_LOCK, FLUSH, activity.OTHER_WAIT)
 _REPLICA = (8, 0, 22)  # MySQL: START REPLICA is known from here on
-ON = " on the replica"  # behind KILL 22
 SLOW = "slow"  # all causes that make a working applier slow
 
 JUST_BEGUN, _AT_IT = 2.0, 5.0  # seconds: a wait for a moment, and a transaction that is at work
@@ -173,13 +170,6 @@ class Case(NamedTuple):
     def who(self, connection: int) -> str:
         """Name a connection: ``204 root@localhost (mysqldump pid 32318)``."""
         return words.who(connection, self.signals.processes.get(connection), self.signals.program(connection))
-
-    def release(self, connection: int, by: Release) -> NextStep:
-        """How a connection is made to let go: KILL, unless that costs a backup or a large transaction."""
-        modified = sum(one.modified for one in self.signals.transactions if one.process == connection)
-        if any(connection in one.connections for one in self.signals.backups):
-            return NextStep(Step.LET_BACKUP_END, (connection,))
-        return ending.release(connection, by, modified)
 
     @property
     def both_stopped(self) -> bool:

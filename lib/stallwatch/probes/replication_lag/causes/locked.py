@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import math
 
+from stallwatch.causes import Certainty, Subject
 from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.asking import meant
-from stallwatch.probes.mysql.locks import words
-from stallwatch.probes.mysql.locks.ending import NextStep, Step
-from stallwatch.probes.mysql.locks.graph import LockKind, Release
+from stallwatch.probes.mysql.locks import ending, words
+from stallwatch.probes.mysql.locks.ending import Head
+from stallwatch.probes.mysql.locks.graph import LockKind, Release, Wait
 from stallwatch.probes.mysql.locks.metadata import FLUSH, GLOBAL_LOCK, METADATA_LOCK
+from stallwatch.probes.mysql.locks.suspects import oldest_statement
 from stallwatch.probes.mysql.locks.waits import kind
-from stallwatch.probes.replication_lag.causes import flushes
-from stallwatch.probes.replication_lag.causes.case import (
-    JUST_BEGUN,
-    ON,
-    SLOW,
-    Cause,
-    rule,
-    works,
-)
+from stallwatch.probes.replication_lag.causes.case import JUST_BEGUN, SLOW, Cause, rule, works
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable
 
-    from stallwatch.probes.mysql.locks.graph import Graph, Wait
-    from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication_lag.causes.case import Case
 
@@ -51,20 +43,78 @@ def r5_server_locked(case: Case) -> Cause | None:
     waits = _waits(case, GLOBAL_LOCK) or _waits(case, METADATA_LOCK)
     if not waits:
         flushed = _waits(case, FLUSH)
-        return flushes.of_tables(case, flushed, _for(case, flushed)) if flushed else _otherwise_waits(case)
-    graph = case.signals.graph
-    direct = graph.holders(waits.id)
-    if held := [one for one in _clients(case, direct) if not graph.holders(one.holding)]:
-        what, advice = _held(case, held)
-        ids = ", ".join(str(one.holding) for one in held)
-        return Cause(88, what, advice, more=(f"held by connections {ids}",) if len(held) > 1 else ())
-    if behind := _behind(case, graph, direct):
+        return _flushed(case, flushed) if flushed else _otherwise_waits(case)
+    head = _head(case, case.signals.graph.last(waits.id))
+    known = [one for its in head.together for one in its.waits] if head else []
+    has_it = any(one.waiting == waits.id and not one.queued for one in known)
+    if not has_it and (behind := _behind(case, waits.id)):
         return behind
-    if probably := next((one for one in direct if not one.certain), None):
-        return Cause(88, *_suspected(case, probably))
-    what = f'{case.subject} has been "{waits.state}"{_for(case, waits)}'
-    advice, *more = _how_to_find(case, waits)
-    return Cause(88, what, advice, more=tuple(more))
+    if not head:
+        what = f'{case.subject} has been "{waits.state}"{_for(case, waits)}'
+        advice, *more = _how_to_find(case, waits)
+        return Cause(88, what, advice, more=tuple(more))
+    said, step = _judged(case, head, f"{'' if _is_certain(head) else ', probably'} of")
+    ids = ", ".join(str(one.connection) for one in head.together)
+    held = (f"held by connections {ids}",) if head.beside else ()
+    return Cause(88, f"{_waiting(case)}{words.lock(head.first)}{said}", step, more=held)
+
+
+def _head(case: Case, waits: Iterable[Wait]) -> Head | None:
+    """Find the clients that have what these wait for and do not wait, the one that began first is first."""
+    of: dict[int, list[Wait]] = {}
+    for one in waits:
+        of.setdefault(one.holding, []).append(one)
+    known = [_known(case, number, *its) for number, its in of.items() if not _applies(case, number)]
+    heads = [one for one in known if not one.transaction or one.transaction.waiting is None]
+    heads.sort(key=lambda one: -_began(one))
+    return heads[0]._replace(beside=heads[1:]) if heads else None
+
+
+def _applies(case: Case, connection: int) -> bool:
+    process = case.signals.processes.get(connection)
+    return bool(process and process.is_system)
+
+
+def _began(head: Head) -> float:
+    """Return how many seconds ago its transaction, or what it does, began."""
+    return head.transaction.age if head.transaction else head.process.seconds if head.process else 0.0
+
+
+def _known(case: Case, connection: int, *waits: Wait) -> Head:
+    """Return what is known of who has what these wait for."""
+    signals = case.signals
+    transactions = [one for one in signals.transactions if one.process == connection]
+    transaction = transactions[0] if len(transactions) == 1 else None  # of several nothing shows which
+    behind = {one.waiting for one in waits}
+    waited = max((one.waiting or 0.0 for one in signals.transactions if one.process in behind), default=0.0)
+    program, last = signals.program(connection), signals.last.get(connection)
+    return Head(
+        connection,
+        signals.processes.get(connection),
+        transaction,
+        waits,
+        certain=min(waited, transaction.age) if transaction else 0.0,
+        possible=waited,
+        program=program.name if program else "",
+        is_known_backup=any(connection in one.connections for one in signals.backups),
+        digest=last.digest if last else "",
+        prepared=signals.prepared,
+    )
+
+
+def _is_certain(head: Head) -> bool:
+    return head.certainty is Certainty.CERTAIN
+
+
+def _judged(case: Case, head: Head, of: str, where: str = " on the replica") -> tuple[str, str]:
+    """Return who blocks the applier, and what it does, behind ``of``; and the next step."""
+    cause = ending.judge(head, Subject(""), case.snapshot.now)  # which server it is makes no difference
+    its = cause.parameters["each"][0] if head.beside else cause
+    what = f"{of} {words.whose(head, case.signals.program(head.connection))}, {words.does(head, its)}"
+    if head.beside:
+        last = "or" if cause.certainty is Certainty.POSSIBLE else "and"
+        what += f", {last} {of.rsplit(maxsplit=1)[-1]} {len(head.beside)} more"
+    return what, str(words.step(cause.parameters["step"], where, named=bool(head.beside)))
 
 
 def _otherwise_waits(case: Case) -> Cause | None:
@@ -79,47 +129,56 @@ def _otherwise_waits(case: Case) -> Cause | None:
     return Cause(66, what, "see in SHOW FULL PROCESSLIST what else runs on the replica")
 
 
-def _behind(case: Case, graph: Graph, direct: Sequence[Wait], by: str = "") -> Cause | None:
+def _behind(case: Case, waiting: int, by: str = "") -> Cause | None:
     """Blame who is at the head of the queue, where the applier waits for a client that waits itself.
 
     ``by`` is what that client has: "row lock held by ".
     """
-    processes = case.signals.processes
-    known = [(one, processes[one.holding]) for one in direct if one.holding in processes]
+    graph, processes = case.signals.graph, case.signals.processes
+    known = [(one, processes[one.holding]) for one in graph.holders(waiting) if one.holding in processes]
     first, queued = next(((one, its) for one, its in known if its.is_client and kind(its)), (None, None))
     if not first or not queued:
         return None
-    ran = f"connection {queued.id} has run {statements.said(queued.info)} for {say_duration(queued.seconds)}"
-    what = f"{_waiting(case)}{by}{statements.said(queued.info)} of"
-    ends = [processes[one] for one in graph.ends(queued.id) if one in processes]
+    said = statements.said(queued.info)
+    what = f"{_waiting(case)}{by}{said} of"
+    more = [f"connection {queued.id} has run {said} for {say_duration(queued.seconds)}"]
+    ends = [one._replace(certain=one.certain and first.certain) for one in graph.last(queued.id)]
     if not ends:
         what = f"{what} connection {case.who(queued.id)}, which waits itself"
-        return Cause(88, what, f"KILL {queued.id}{ON}", more=(ran,)) if first.certain else None
-    head = max(ends, key=lambda one: (one.is_client, one.seconds))
-    is_proven = first.certain and graph.is_certain(queued.id)
-    probably = "" if is_proven else "probably "
-    what = f"{what} {queued.id}, {probably}behind connection {case.who(head.id)}, {words.doing(head)}"
-    last = next(
-        one
-        for one in graph.waits
-        if one.holding == head.id and (one.waiting == queued.id or queued.id in graph.behind(one.waiting))
-    )
-    has_run = f"connection {head.id} has run its statement for {say_duration(head.seconds)}"
-    more = (ran, *([has_run] if head.is_client_s_statement else []))
-    if not head.is_client:  # an applier is not killed
-        return Cause(88, what, f"KILL {queued.id}{ON}, or wait for {head.id}", more=more)
-    check_first = NextStep(Step.CHECK_FIRST, (head.id,))
-    if last.lock in {LockKind.FLUSH, LockKind.STATEMENT}:
-        return Cause(88, what, f"{words.step(check_first, ON)}, or wait", more=more)
-    ended = case.release(head.id, last.release) if is_proven else check_first
-    return Cause(88, what, str(words.step(ended, ON)), more=more)
+        _, advice = _judged(case, _known(case, queued.id, first), "")
+        return Cause(88, what, advice, more=tuple(more)) if first.certain else None
+    if head := _head(case, ends):
+        behind, advice = _judged(case, head, f"{'' if _is_certain(head) else 'probably '}behind")
+        if head.process and head.process.is_client_s_statement:
+            ran = say_duration(head.process.seconds)
+            more.append(f"connection {head.connection} has run its statement for {ran}")
+    else:  # an applier is not killed
+        last = ends[0].holding
+        does = words.doing(processes.get(last))
+        behind = f"{'' if ends[0].certain else 'probably '}behind connection {case.who(last)}, {does}"
+        advice = f"KILL {queued.id} on the replica, or wait for {last}"
+    return Cause(88, f"{what} {queued.id}, {behind}", advice, more=tuple(more))
 
 
-def _suspected(case: Case, wait: Wait) -> tuple[str, str]:
-    """Return who probably holds what the applier waits for, and to look before anybody is ended."""
-    does = words.doing(case.signals.processes.get(wait.holding))
-    what = f"{_waiting(case)}{words.lock(wait)}, probably of connection {case.who(wait.holding)}, {does}"
-    return what, str(words.step(NextStep(Step.CHECK_FIRST, (wait.holding,)), ON))
+def _flushed(case: Case, waits: Process) -> Cause:
+    """Report a FLUSH TABLES that waits for a statement: whoever opens such a table waits with it.
+
+    The statement is older than the FLUSH. To end the FLUSH does not help (MySQL 9.7.2).
+    """
+    what = f'{case.subject} has been "{waits.state}"{_for(case, waits)}'
+    running = [one for one in case.signals.processes.values() if one.is_client_s_statement]
+    begun = max((one.seconds for one in running if FLUSH.search(one.state)), default=None)
+    if begun is not None:
+        what += f", behind a FLUSH TABLES or its like of {say_duration(begun)} ago"
+    oldest = oldest_statement(running)
+    if not oldest or oldest.seconds < (begun or _WORTH):
+        advice = "see in SHOW FULL PROCESSLIST which statement is older than the FLUSH"
+        return Cause(88, what, advice)
+    wait = Wait(waits.id, oldest.id, LockKind.STATEMENT, release=Release.END, certain=False)
+    said, step = _judged(case, _known(case, oldest.id, wait), "probably behind")
+    ran = f"connection {oldest.id} has run its statement for {say_duration(oldest.seconds)}"
+    more = (what, f"the FLUSH waits for a statement that is older, {ran}")
+    return Cause(88, f"{case.subject} waits for a FLUSH, {said}", step, more=more)
 
 
 def _waiting(case: Case) -> str:
@@ -139,41 +198,10 @@ def _for(case: Case, process: Process) -> str:
     return f" for {say_duration(process.seconds)}" if flavour and flavour.mariadb else ""
 
 
-def _clients(case: Case, direct: Sequence[Wait]) -> list[Wait]:
-    """Find what clients have for certain that an applier waits for, who has been there longest first."""
-    processes = case.signals.processes
-    of_clients = [
-        one
-        for one in direct
-        if one.certain
-        and not one.queued
-        and one.holding in processes
-        and not processes[one.holding].is_system
-    ]
-    first = {one.holding: one for one in reversed(of_clients)}
-    return sorted(first.values(), key=lambda one: -processes[one.holding].seconds)
-
-
 def held_by(case: Case) -> set[int]:
     """Return which connections keep the applier waiting for what R5 is about."""
     waits = _waits(case, GLOBAL_LOCK) or _waits(case, METADATA_LOCK)
-    if not waits:
-        return set()
-    return {one.holding for one in _clients(case, case.signals.graph.holders(waits.id))}
-
-
-def _held(case: Case, held: Sequence[Wait]) -> tuple[str, str]:
-    """Return who holds what the applier waits for, and what to do."""
-    first, others = held[0], len(held) - 1
-    what = f"{_waiting(case)}{words.lock(first)} of connection {case.who(first.holding)}"
-    if does := words.doing(case.signals.processes.get(first.holding)):
-        what += f", {does}"
-    if others:
-        what += f", and of {others} more"
-    ends = {one.holding: case.release(one.holding, one.release) for one in held}
-    special = next((one for one in ends.values() if one.step is not Step.KILL), None)
-    together = NextStep(Step.KILL, tuple(ends))
-    return what, str(words.step((special or together) if others else ends[first.holding], ON))
+    return {one.holding for one in case.signals.graph.last(waits.id) if one.certain} if waits else set()
 
 
 def _how_to_find(case: Case, waits: Process) -> tuple[str, ...]:
@@ -214,27 +242,18 @@ def r6_row_locked(case: Case) -> Cause | None:
         return None
     reckoned = "" if longest >= seconds else "probably "
     more = (f"{reckoned}waiting for that row lock for {say_duration(seconds)}",)
-    graph = signals.graph
-    if waits and (behind := _behind(case, graph, graph.holders(waits.process), "row lock held by ")):
+    last = signals.graph.last(waits.process) if waits else _old_enough(case, seconds)
+    lasts = seconds >= _WORTH if waits else bool(last)
+    if waits and (behind := _behind(case, waits.process, "row lock held by ")):
         return behind._replace(score=86, more=(*behind.more, *more))
-    holds = _head(case, graph, waits) if waits else _old_enough(case, seconds)
-    if holds and _applies(case, holds):
+    head = _head(case, (one._replace(certain=one.certain and lasts) for one in last))
+    if not head and any(_applies(case, one.holding) for one in last):
         return None  # appliers wait for one another: what the other one does is the cause
-    is_told = bool(waits and graph.is_certain(waits.process))  # of whom it is
-    lasts = seconds >= _WORTH if waits else bool(holds)
     what = f"{_waiting(case)}row lock" if lasts else "probably a row lock"
-    if not holds:
+    if not head:
         return Cause(86, f"{what} for {say_duration(seconds)}", _who_blocks(case))
-    said, ended = _row_held(case, holds, proven=lasts and is_told)
-    what = f"{what}{', probably' if lasts and not is_told else ''} of {said}"
-    return Cause(86, what, str(words.step(ended, ON)), more=more)
-
-
-def _head(case: Case, graph: Graph, waits: Transaction) -> Transaction | None:
-    """Find the transaction at the head of all that this one waits for, of several the oldest."""
-    ends = graph.ends(waits.process)
-    found = [one for one in case.signals.transactions if one.process in ends and one.waiting is None]
-    return max(found, key=lambda one: one.age, default=None)
+    said, step = _judged(case, head, f"{', probably' if lasts and not _is_certain(head) else ''} of")
+    return Cause(86, f"{what}{said}", step, more=more)
 
 
 def _stands(case: Case) -> bool:
@@ -257,48 +276,31 @@ def _timeout(case: Case) -> float:
     return meant(case.signals.settings.get("innodb_lock_wait_timeout")) or _TIMEOUT
 
 
-def _old_enough(case: Case, seconds: float) -> Transaction | None:
-    """Find the only transaction of a client that has row locks and is as old as the wait."""
+def _old_enough(case: Case, seconds: float, users: Collection[int] = ()) -> list[Wait]:
+    """Find the only transaction of a client that has row locks and is as old as the wait.
+
+    Its connection is one of ``users``, if there are any.
+    """
     found = [
-        one
+        Wait(0, one.process, LockKind.ROW, certain=False)
         for one in case.signals.transactions
-        if one.age >= seconds - _ROUNDED and (one.locked or one.modified) and not _applies(case, one)
+        if one.age >= seconds - _ROUNDED and (one.locked or one.modified)
+        if not _applies(case, one.process)
+        if one.is_detached or not users or one.process in users
     ]
-    return found[0] if len(found) == 1 else None
+    return found if len(found) == 1 else []
 
 
-def still_held(case: Case, ago: float, table: str) -> tuple[str, NextStep] | None:
-    """Who probably still has the row lock that an applier gave up on so many seconds ago, and what to do.
+def still_held(case: Case, ago: float, table: str) -> tuple[str, str] | None:
+    """Return who probably still has the row lock that an applier gave up on, and what to do.
 
+    ``ago`` is for how many seconds it has been stopped.
     It has to be older than the last wait, which ended with the error (1205), and to be the only one. Where
     metadata_locks names the connections that use the table (MySQL 8), it is one of those.
     """
     users = {one.process for one in case.signals.locks if one.granted and table and one.table == table}
-    least = ago + _timeout(case) - _ROUNDED
-    found = [
-        one
-        for one in case.signals.transactions
-        if one.age >= least and (one.locked or one.modified) and not _applies(case, one)
-        if one.is_detached or not users or one.process in users
-    ]
-    return _row_held(case, found[0], proven=False) if len(found) == 1 else None
-
-
-def _row_held(case: Case, holds: Transaction, *, proven: bool) -> tuple[str, NextStep]:
-    """Return who holds it, and what to do; to look first where that is only likely."""
-    if holds.is_detached:
-        return f"{words.DETACHED}, {say_duration(holds.age)} old", NextStep(Step.END_BY_XA)
-    said = f"connection {case.who(holds.process)}"
-    if holds.rolls_back:
-        return f"{said}, which rolls back", NextStep(Step.WAIT_FOR_ROLLBACK)
-    does = words.doing(case.signals.processes.get(holds.process)) or f"open for {say_duration(holds.age)}"
-    check_first = NextStep(Step.CHECK_FIRST, (holds.process,))
-    return f"{said}, {does}", case.release(holds.process, Release.COMMIT) if proven else check_first
-
-
-def _applies(case: Case, transaction: Transaction) -> bool:
-    process = case.signals.processes.get(transaction.process)
-    return bool(process and process.is_system)
+    head = _head(case, _old_enough(case, ago + _timeout(case), users))
+    return _judged(case, head, "probably of", "") if head else None
 
 
 def _who_blocks(case: Case) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stallwatch import withheld
+from stallwatch import known, withheld
 from stallwatch.probes.replication_lag.causes.case import SLOW, Cause, rule
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
@@ -49,38 +49,40 @@ _WAITS_LONG = 5.0  # seconds in which a source that runs has answered
 # What helps: the first row that fits to "NUMBER TEXT" of the error. All but those of purged logs were made on
 # MySQL 9.7.2 and MariaDB 10.11.19. A source that cannot send its log is 1236, or 13114 from MySQL 8 on; one
 # that is no source for this replica is 1593, or 13117.
-_HELPS = (
-    (r"^20(26|13) .*(lib\(0\)|unexpected eof|reading (initial|auth))",
-     "check the network, {source} and its certificate"),
-    (r"^2026 .*verify failed", "check the dates and the authority of the source's certificate"),
-    (r"^2026 .*(n't|not) support", "set up TLS on the source, or do not ask for it in {change}"),
-    (r"^2026 ", "compare TLS versions and certificates of source and replica"),
-    (r"^2061 ", "switch on TLS in {change}, which this account requires"),
-    (r"^(2059|1251) ", "change the authentication plugin of the account on the source"),
-    (r"^2005 ", "check this name in the replica's DNS"),
-    (r"^2003 .*\(111\b", "check that {source} runs and listens"),
-    (r"^20(02|03) ", "check {source} and the firewall before its port"),
-    (r"^20(06|13) ", "check the network and the source's error log"),
-    (r"COM_REGISTER_\w+ failed: Access denied", "GRANT REPLICATION SLAVE to the account on the source"),
-    (r"^(1045|1698) ", "check its account there (password, host, REQUIRE SSL)"),
-    (r"^1130 ", "CREATE USER for this replica's host on the source"),
-    (r"^1129 ", "unblock this host on the source (FLUSH HOSTS, or TRUNCATE performance_schema.host_cache)"),
-    (r"^(3118|4151) ", "ALTER USER ... ACCOUNT UNLOCK on the source"),
-    (r"^(1862|1820) ", "set a new password on the source and in {change}"),
-    (r"^1040 ", "see who is connected there (SHOW PROCESSLIST)"),
-    (r"^(1203|1226) ", "raise the account's limit on the source, or see who else uses it"),
-    (r"purged|first log file name", "find these logs (backup, other replicas), or rebuild this replica"),
-    (r"equal .*server UUID", "delete auto.cnf on the copy (here, if this replica was copied) and restart it"),
-    (r"same server_(uu)?id", "{twin}"),
-    (r"equal .* server id", "give this replica its own server_id"),
-    (r"max_allowed_packet", "raise max_allowed_packet there and {slave}_max_allowed_packet here"),
-    (r"could not queue event", "check the source's binary log at {place}, and the disk space here"),
-    (r"log is not open", "switch on log_bin on the source"),
-    (r"GTID_MODE", "set the same gtid_mode on source and replica"),
-    (r"open log file|read error|I/O error", "check disk and error log of the source"),
-    (r"more GTIDs|not in the (master|source)'s binlog|impossible position",
-     "compare source and replica before anything is reset"),
-)  # fmt: skip
+_HELPS = {
+    r"^20(26|13) .*(lib\(0\)|unexpected eof|reading (initial|auth))": (
+        "check the network, {source} and its certificate"
+    ),
+    r"^2026 .*verify failed": "check the dates and the authority of the source's certificate",
+    r"^2026 .*(n't|not) support": "set up TLS on the source, or do not ask for it in {change}",
+    r"^2026 ": "compare TLS versions and certificates of source and replica",
+    r"^2061 ": "switch on TLS in {change}, which this account requires",
+    r"^(2059|1251) ": "change the authentication plugin of the account on the source",
+    r"^2005 ": "check this name in the replica's DNS",
+    r"^2003 .*\(111\b": "check that {source} runs and listens",
+    r"^20(02|03) ": "check {source} and the firewall before its port",
+    r"^20(06|13) ": "check the network and the source's error log",
+    r"COM_REGISTER_\w+ failed: Access denied": "GRANT REPLICATION SLAVE to the account on the source",
+    r"^(1045|1698) ": "check its account there (password, host, REQUIRE SSL)",
+    r"^1130 ": "CREATE USER for this replica's host on the source",
+    r"^1129 ": "unblock this host on the source (FLUSH HOSTS, or TRUNCATE performance_schema.host_cache)",
+    r"^(3118|4151) ": "ALTER USER ... ACCOUNT UNLOCK on the source",
+    r"^(1862|1820) ": "set a new password on the source and in {change}",
+    r"^1040 ": "see who is connected there (SHOW PROCESSLIST)",
+    r"^(1203|1226) ": "raise the account's limit on the source, or see who else uses it",
+    r"purged|first log file name": "find these logs (backup, other replicas), or rebuild this replica",
+    r"equal .*server UUID": "delete auto.cnf on the copy (here, if this replica was copied) and restart it",
+    r"same server_(uu)?id": "{twin}",
+    r"equal .* server id": "give this replica its own server_id",
+    r"max_allowed_packet": "raise max_allowed_packet there and {slave}_max_allowed_packet here",
+    r"could not queue event": "check the source's binary log at {place}, and the disk space here",
+    r"log is not open": "switch on log_bin on the source",
+    r"GTID_MODE": "set the same gtid_mode on source and replica",
+    r"open log file|read error|I/O error": "check disk and error log of the source",
+    r"more GTIDs|not in the (master|source)'s binlog|impossible position": (
+        "compare source and replica before anything is reset"
+    ),
+}
 
 
 @rule(SLOW, "R4", "R8", down=True)
@@ -160,8 +162,8 @@ def _advice(case: Case) -> str:
     """Return what helps with this error."""
     channel = case.snapshot.channel
     error = f"{channel.receiver.errno} {channel.receiver.error}"
-    fits = (helps for said, helps in _HELPS if re.search(said, error, re.IGNORECASE | re.DOTALL))
-    return next(fits, "correct what the error names").format(
+    found = known.first(_HELPS, error, re.IGNORECASE | re.DOTALL)
+    return (found[0] if found else "correct what the error names").format(
         source=channel.source,
         place=":".join(map(str, channel.received)),
         change=case.change,

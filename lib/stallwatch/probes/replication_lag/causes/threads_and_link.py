@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from stallwatch import withheld
-from stallwatch.probes.mysql.locks.words import step
 from stallwatch.probes.replication_lag.causes.case import ON_THE_LINE, SLOW, Cause, backup, rule
 from stallwatch.probes.replication_lag.causes.locked import still_held
 from stallwatch.probes.replication_lag.queries import LOCK_WAIT_TIMEOUT
@@ -82,9 +81,9 @@ def r1_applier_failed(case: Case) -> Cause | None:
     table = event["table"] if event else ""
     if number == LOCK_WAIT_TIMEOUT and (said := still_held(case, _seconds_since(case, worker), table)):
         holder, ended = said
-        what = f"applier stopped with error {number}, row lock probably of {holder}"
+        what = f"applier stopped with error {number}, row lock {holder}"
         more = (f"error {number}{_since(case, worker)}: {text}",)
-        return Cause(100, what, f"{step(ended)}, then {case.start('SQL_THREAD')}", more=more)
+        return Cause(100, what, f"{ended}, then {case.start('SQL_THREAD')}", more=more)
     advice = _APPLIER.get(number, "correct what the error names, then {start}")
     found = _TABLE.search(worker.error if worker and worker.error else applier.error)
     named = withheld.data(found[1]) if found else "that table"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.innodb import Redo
     from stallwatch.probes.mysql.locks.metadata import Lock
     from stallwatch.probes.mysql.locks.rows import RowLock, Transaction
-    from stallwatch.probes.mysql.processes import Process, Program, Thread
+    from stallwatch.probes.mysql.processes import Last, Process, Program, Thread
     from stallwatch.probes.replication_lag.signals.backups import Backup
     from stallwatch.probes.replication_lag.signals.hunger import Hunger
     from stallwatch.probes.replication_lag.signals.scans import Scan
@@ -93,6 +93,8 @@ class Gathered(NamedTuple):
     locks: tuple[Lock, ...] = ()
     row_locks: tuple[RowLock, ...] = ()
     backups: tuple[Backup, ...] = ()
+    last: Mapping[int, Last] = {}  # statements of who keeps appliers waiting
+    prepared: bool = False  # whether a connection may have what XA has prepared
     host: Host = Host()
     answers: Answers | None = None  # of a server that is not on our host
     missing: tuple[str, ...] = ()  # sentences, one for each GRANT

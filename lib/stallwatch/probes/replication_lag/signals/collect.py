@@ -9,6 +9,7 @@ from stallwatch.probes.mysql import processes, status
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Asking
 from stallwatch.probes.mysql.locks import in_status, metadata, rows, waits
 from stallwatch.probes.mysql.locks.metadata import GLOBAL_LOCK, METADATA_LOCK
+from stallwatch.probes.replication_lag.queries import LOCK_WAIT_TIMEOUT
 from stallwatch.probes.replication_lag.signals import (
     Counters,
     Host,
@@ -123,10 +124,22 @@ def gather(
         host=(own_host.host() if own_host else Host())._replace(hunger=own.hunger() if own else None),
     )
     found = backups.find(signals.processes, programs, metadata.backup_locks(asking), tools)
+    signals = signals._replace(backups=found)
+    heads: set[int] = set()
+    if _waiting(looks) or _waits_for_a_lock(looks):
+        graph = signals.graph
+        heads = {wait.holding for one in _last_appliers(looks) for wait in graph.last(one.id) if wait.holding}
+    gave_up = any(one.channel.applier.errno == LOCK_WAIT_TIMEOUT for one in snapshots)
+    last = processes.last_statements(asking, sorted(heads))
+    prepared = (gave_up or bool(heads)) and rows.may_be_prepared(
+        asking, signals.processes, signals.transactions
+    )
     missing = list(asking.missing.values())
     if asking.lost:
         missing.append(f"the search for causes was cut short: {asking.lost.what}")
-    return signals._replace(backups=found, missing=tuple(missing))
+    complete = signals._replace(last=last, prepared=prepared, missing=tuple(missing))
+    vars(complete).update(vars(signals))  # its graph took 0.3 s where a thousand wait
+    return complete
 
 
 def _last_appliers(looks: Sequence[Look]) -> list[Process]:

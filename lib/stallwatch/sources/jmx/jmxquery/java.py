@@ -13,7 +13,8 @@ import signal
 import subprocess
 from contextlib import contextmanager, suppress
 
-from stallwatch import withheld
+from stallwatch import known, withheld
+from stallwatch.known import Known
 from stallwatch.sources.inherited import environment
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -44,75 +45,55 @@ _ASIDE = re.compile(r"(?:NOTE: )?Picked up |WARNING: |.* warning: ")  # what Jav
 _MESSAGE = re.compile(r'"message":"(.*)"\}\s*$', re.DOTALL)
 
 # The first that is found in what was written: what it means, and what to do.
-_MEANINGS = (
-    (
-        r"(?m)^(?:Terminating due to|Exception in thread \"[^\"]*\") java\.lang\.OutOfMemoryError",
-        "Java has too little memory for what {where} answered",
-        _MORE_MEMORY,
+_MEANINGS = {
+    r"(?m)^(?:Terminating due to|Exception in thread \"[^\"]*\") java\.lang\.OutOfMemoryError": Known(
+        "Java has too little memory for what {where} answered", _MORE_MEMORY
     ),
-    (r"OutOfMemoryError: (?P<of>[^\n\";]*)", "{where} is out of memory ({of})", "look into its log"),
-    (r"Credentials required", "{where} requires a user and a password", "use -u and --password-file"),
-    (
-        r"SecurityException",
-        "{where} denied access to the user {user}",
-        "look at its jmxremote.password and jmxremote.access",
+    r"OutOfMemoryError: (?P<of>[^\n\";]*)": Known("{where} is out of memory ({of})", "look into its log"),
+    r"Credentials required": Known("{where} requires a user and a password", "use -u and --password-file"),
+    r"SecurityException": Known(
+        "{where} denied access to the user {user}", "look at its jmxremote.password and jmxremote.access"
     ),
-    (
-        r"UnknownHostException: (?:Unknown host: )?(?P<host>[^\s;\"\]]+)",
-        "there is no host {host}",
-        "check -H, and java.rmi.server.hostname of the server",
+    r"UnknownHostException: (?:Unknown host: )?(?P<host>[^\s;\"\]]+)": Known(
+        "there is no host {host}", "check -H, and java.rmi.server.hostname of the server"
     ),
-    (
-        r"NoInitialContextException",
+    r"NoInitialContextException": Known(
         "this Java has no module jdk.naming.rmi, which finds JMX servers",
         "name a complete one with --java (apt install default-jre-headless)",
     ),
-    (
-        r"NameNotFoundException",
-        "the registry at {where} does not have {name}",
-        "name it as the end of the URL given with -U",
+    r"NameNotFoundException": Known(
+        "the registry at {where} does not have {name}", "name it as the end of the URL given with -U"
     ),
-    (
-        r"RMIServer stub[^\n]*Connection refused",
-        "{where} refused the connection",
-        "check that the JVM runs, with JMX open on this address and port",
+    r"RMIServer stub[^\n]*Connection refused": Known(
+        "{where} refused the connection", "check that the JVM runs, with JMX open on this address and port"
     ),
-    (
-        r"Connection refused to host: (?P<host>[^\s;]+)",
+    r"Connection refused to host: (?P<host>[^\s;]+)": Known(
         "{where} names {host} as its address, which refused the connection",
         "set java.rmi.server.hostname there, or use --via rmi",
     ),
-    (
-        r"No route to host|Network is unreachable|timed out",
+    r"No route to host|Network is unreachable|timed out": Known(
         "{where}, or the address that it names, cannot be reached: {found}",
         "set java.rmi.server.hostname there, or use --via rmi",
     ),
-    (
-        r"PKIX path|CertPathValidatorException|CertificateException",
+    r"PKIX path|CertPathValidatorException|CertificateException": Known(
         "the certificate of {where} is not trusted by Java",
         'give Java its trust store: --java "java -Djavax.net.ssl.trustStore=FILE"',
     ),
-    (
-        r"non-JRMP server",
+    r"non-JRMP server": Known(
         "{where} does not speak JMX over RMI, or wants TLS for the look-up",
         "give the JMX port with -P; --via rmi --tls-registry can look up in TLS",
     ),
-    (
-        r"SSL\w*Exception: (?P<cause>[^\n\"]*)",
-        "{where} refused the TLS handshake ({cause})",
-        "if it asks for a client certificate, use --via rmi",
+    r"SSL\w*Exception: (?P<cause>[^\n\"]*)": Known(
+        "{where} refused the TLS handshake ({cause})", "if it asks for a client certificate, use --via rmi"
     ),
-    (
-        r"EOFException|Connection reset|Broken pipe",
+    r"EOFException|Connection reset|Broken pipe": Known(
         "{where} closed the connection without an answer",
         "check that it is a JMX port, and whether it wants TLS, or a client's certificate",
     ),
-    (
-        r"NoSuchObjectException",
-        "{where} speaks RMI, but has no registry",
-        "give the JMX port with -P, not the RMI port",
+    r"NoSuchObjectException": Known(
+        "{where} speaks RMI, but has no registry", "give the JMX port with -P, not the RMI port"
     ),
-)  # fmt: skip
+}
 
 
 class SpoiledError(Exception):
@@ -266,11 +247,11 @@ def checked(ended: Ended, target: Target) -> str:
 
 def _meaning(ended: Ended, target: Target) -> UnreachableError | None:
     words = {"where": target.where, "user": target.user, "name": target.name}
-    for pattern, what, advice in _MEANINGS:
-        if found := re.search(pattern, ended.output + ended.errors):
-            told = {name: withheld.message(one) for name, one in found.groupdict().items()}
-            return UnreachableError(what.format(**words, **told, found=withheld.message(found[0])), advice)
-    return None
+    if not (found := known.first(_MEANINGS, ended.output + ended.errors)):
+        return None
+    (what, advice), match = found
+    told = {name: withheld.message(one) for name, one in match.groupdict().items()}
+    return UnreachableError(what.format(**words, **told, found=withheld.message(match[0])), advice)
 
 
 def _java_failed(ended: Ended, said: str) -> UnreachableError:
