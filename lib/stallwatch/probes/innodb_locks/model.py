@@ -9,13 +9,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from stallwatch.causes import Subject
+    from stallwatch.findings import ProbeError
     from stallwatch.history.delta import Interval
     from stallwatch.probes.innodb_locks.collect import Details, Last, Waiting
     from stallwatch.probes.innodb_locks.heads import Blocked, Head
     from stallwatch.probes.mysql.locks.deadlocks import Party
     from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Program
-    from stallwatch.sources.mysql import Flavour, MysqlError
+    from stallwatch.sources.mysql import Flavour
 
 
 class Found(NamedTuple):
@@ -40,4 +41,4 @@ class Found(NamedTuple):
     deadlock: Sequence[Party] = ()  # the latest one: since the last run, or before the first
     deadlock_at: tuple[str, float] | None = None  # the server's time, and seconds since; None: not known
     missing: Sequence[str] = ()  # sentences, one for each GRANT
-    lost: MysqlError | None = None  # what has ended the connection
+    lost: ProbeError | None = None  # what has ended the connection
