@@ -7,7 +7,7 @@ from functools import partial
 
 from stallwatch import units
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.history.delta import Interval, NoIntervalError, pause
+from stallwatch.history.delta import Look, NoIntervalError, between, pause
 from stallwatch.probes.mysql.asking import Inquiry
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo.cluster import Intervals
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from stallwatch.history.delta import Interval
     from stallwatch.probes.ndbinfo.cluster import Cluster
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
@@ -125,11 +126,9 @@ def in_this_run(ndbinfo: Ndbinfo, seconds: float) -> Snapshot:
     cluster = cluster._replace(nodes=nodes)
 
     def since(node: int, counts: Counts) -> Interval:
-        before = begun.get(node)
-        if before is None or nodes[node].uptime < passed:
+        if node not in begun or nodes[node].uptime < passed:
             raise NoIntervalError("not up for the whole sample")
-        changes = {name: count - before[name] for name, count in counts.items() if count >= before[name]}
-        return Interval(passed, changes)
+        return between(Look(0.0, at, begun[node]), Look(passed, at + passed, counts))
 
     problems = _silent(ndbinfo, cluster, ended_with)
     return Snapshot(cluster, ended_with, since, problems, is_first=True, is_sample=True)
