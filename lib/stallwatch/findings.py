@@ -90,6 +90,7 @@ class ProbeError(Exception):
     """
 
     always_unknown = False
+    ends_connection = False  # whether nothing more can be asked on the connection that it came of
     more: tuple[str, ...] = ()  # lines below, such as a server's own words
 
     def __init__(self, what: str, advice: str = "") -> None:

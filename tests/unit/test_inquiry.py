@@ -1,13 +1,19 @@
-"""What could not be found out costs nothing else, and is said."""
+"""What could not be found out costs nothing else, and is kept."""
 
 import pytest
 from stallwatch.deadline import Account, Deadline, TimeUpError
-from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.probes.ndb_redo_buffer.inquiry import Inquiry
-from stallwatch.sources.mysql import DeniedError, MissingTableError, NoAnswerError, UnreachableError
+from stallwatch.findings import ProbeError
+from stallwatch.probes.mysql.asking import Inquiry
+from stallwatch.sources.mysql import (
+    DeniedError,
+    MissingTableError,
+    MysqlError,
+    NoAnswerError,
+    UnreachableError,
+)
 
 FULL = "how full it is"
-SHORT = "this check had 900 ms of 1 s left"
+ENDED_BY_SERVER = NoAnswerError("too slow", number=3024)
 
 
 @pytest.fixture
@@ -24,64 +30,56 @@ def refused(error):
     return step
 
 
-def asides(inquiry, **which):
-    return [aside.what for aside in inquiry.asides(**which)]
+def test_what_a_step_finds_out_is_returned(inquiry):
+    assert inquiry.ask(FULL, lambda: 7) == 7
+    assert (inquiry.failed, inquiry.lost, inquiry.refused) == (None, None, [])
 
 
-def test_each_step_is_done_whatever_became_of_those_before(inquiry):
-    done = []
-    inquiry.subject(FULL, refused(NoAnswerError("no answer")))
-    inquiry.evidence("why", refused(UnreachableError("gone")))
-    assert inquiry.subject(FULL, lambda: done.append(1)) is None
-    inquiry.evidence("why", lambda: done.append(2))
-    assert done == [1, 2]
+@pytest.mark.parametrize("evidence", [True, False])
+@pytest.mark.parametrize(
+    ("error", "is_lost", "of_version"),
+    [
+        (NoAnswerError("frozen"), True, False),
+        (UnreachableError("gone"), True, False),
+        (ENDED_BY_SERVER, False, False),
+        (DeniedError("denied"), False, False),
+        (MissingTableError("no such table"), False, True),
+        (MysqlError("unknown column", number=1054), False, True),
+        (ProbeError("nobody knows"), False, False),
+    ],
+)
+def test_what_is_refused_is_kept_and_nothing_is_asked_on_a_lost_connection(
+    inquiry, error, is_lost, of_version, evidence
+):
+    assert inquiry.ask(FULL, refused(error), evidence=evidence) is None
+    assert (inquiry.failed, inquiry.lost) == (error, error if is_lost else None)
+    (first,) = inquiry.refused
+    assert first == (FULL, error, evidence, True)
+    assert first.of_version == of_version
+    assert inquiry.ask("why", lambda: 7) == (None if is_lost else 7)
+    assert inquiry.understand("which", lambda: 8) == 8
+    assert [one.asked for one in inquiry.refused[1:]] == [False] * is_lost
 
 
-def test_why_a_subject_is_not_known_is_a_problem(inquiry):
-    error = MissingTableError("no such table")
-    assert inquiry.subject(FULL, refused(error)) is error
-    assert (inquiry.problems, asides(inquiry)) == ([error], [])
+@pytest.mark.parametrize(
+    ("takes", "slowest", "found"), [(0.5, 0, 7), (2, 0, None), (None, 2, None), (0, 2, 7)]
+)
+def test_what_takes_longer_than_there_is_time_is_left_out(takes, slowest, found):
+    inquiry = Inquiry(Deadline(1.0), slowest)
+    assert inquiry.ask(FULL, lambda: 7, takes=takes) == found
+    assert [(one.asked, one.error) for one in inquiry.refused] == [(False, inquiry.failed)] * (not found)
+    assert inquiry.lost is None
 
 
-@pytest.mark.parametrize("error", [NoAnswerError("frozen", "look"), UnreachableError("frozen", "look")])
-def test_a_server_that_hangs_is_a_problem_of_evidence_too(inquiry, error):
-    inquiry.evidence("why", refused(error))
-    (problem,) = inquiry.problems
-    assert (problem.what, problem.advice, asides(inquiry)) == ("not known is why: frozen", "look", [])
-
-
-def test_evidence_that_is_missing_is_an_aside(inquiry):
-    inquiry.evidence("why", refused(MissingTableError("no such table")))
-    inquiry.evidence("since when", refused(DeniedError("access denied")))
-    inquiry.evidence("by whom", refused(ProbeError("nobody knows")))
-    assert inquiry.problems == []
-    assert [*inquiry.asides()] == [
-        Fault(State.OK, "this version does not show why"),
-        Fault(State.OK, "not known is since when: access denied"),
-        Fault(State.OK, "not known is by whom: nobody knows"),
-    ]
-    assert asides(inquiry, all_of_them=False) == []
-
-
-def test_what_takes_longer_than_there_is_time_is_left_out_and_said():
-    inquiry, done = Inquiry(Deadline(1.0)), []
-    for about in ("why", "since when"):
-        inquiry.evidence(about, lambda: done.append(1), takes=2.0)
-    failure = inquiry.subject(FULL, lambda: done.append(1), takes=2.0)
-    assert done == []
-    assert asides(inquiry, all_of_them=False) == ["not looked at, as time was short: why; since when"]
-    assert (failure.what, failure.advice) == (f"not looked at, as {SHORT}: {FULL}", "raise --timeout")
-    assert inquiry.problems == [failure]
-
-
-def test_a_subject_that_has_no_time_as_we_lost_it_ends_the_run(monkeypatch):
+def test_what_the_verdict_is_about_ends_the_run_if_its_time_was_lost(monkeypatch):
     monkeypatch.setattr(Account, "lost", lambda _: 5.0)
     inquiry = Inquiry(Deadline(1.0))
-    inquiry.evidence("why", lambda: None, takes=2.0)
+    inquiry.ask("why", lambda: None, evidence=True, takes=2.0)
     with pytest.raises(TimeUpError):
-        inquiry.subject(FULL, lambda: None, takes=2.0)
+        inquiry.ask(FULL, lambda: None, takes=2.0)
 
 
-def test_an_error_of_ours_is_not_hidden(inquiry):
-    with pytest.raises(ZeroDivisionError):
-        inquiry.evidence("why", lambda: 1 / 0)
+@pytest.mark.parametrize("error", [ZeroDivisionError, DeniedError("denied")])
+def test_what_is_not_to_be_lived_with_is_raised(error):
+    with pytest.raises((ZeroDivisionError, DeniedError)):
+        Inquiry(Deadline(8.0), ending=(DeniedError,)).ask("why", refused(error))

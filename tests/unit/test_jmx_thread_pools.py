@@ -765,7 +765,7 @@ def test_an_average_over_a_minute_is_not_known_before_a_minute_has_passed(check,
     status, text = check()
     assert (status, " | pools=1 threads=45\n" in text) == (0, True)
     assert text.endswith("\n[OK] the idle time of RequestHandler is not known yet: the JVM has just started")
-    jvm.later(1)
+    jvm.later(15)
     assert check.state() == 1
     jvm.later(60)
     assert check.state() == 2

@@ -37,6 +37,7 @@ class Look(NamedTuple):
     uptime: float  # seconds that it has been up
     at: float  # seconds since the epoch, by our clock
     counts: dict[str, float]
+    start: float | None = None  # when it was started, by its own clock, if it shows that
 
 
 class Interval(NamedTuple):
@@ -85,31 +86,55 @@ def not_yet(what: str, interval: Interval) -> Fault:
     return Fault(State.OK, f"{interval.said_why}: {what} is known from the next run on, or by --sample")
 
 
+class Looks:
+    """A look and the last one that counts; ``memory`` is a dictionary of its own, for nothing else.
+
+    ``compared`` is the look that this one is compared with: the one before the last if this is the last one
+    ``again``. ``why`` is the reason for not comparing it; "": there is none. ``it`` is what was looked at.
+    """
+
+    def __init__(self, memory: dict[str, Any], now: Look, it: str = "it") -> None:
+        self._memory, self._now = memory, now
+        self.last = self.compared = last = recall(memory, "last", Look)
+        self.why, self.interval, self.again = FIRST, NOTHING, False
+        if last is None:
+            return
+        self.again = not _not_comparable(last, now, it) and now.uptime - last.uptime < LEAST
+        self.compared = (self.again and recall(memory, "before", Look)) or last
+        if self.again and self.compared is last and _seconds(last, now) < SHORTEST:
+            self.why = "the first look was less than a second ago"
+            return
+        try:
+            self.interval, self.why = between(self.compared, now, it)._replace(again=self.again), ""
+        except NoIntervalError as error:
+            self.why = str(error)
+
+    def keep(self) -> None:
+        """Remember this look, unless it is the last one again."""
+        if self.again:
+            return
+        remember(self._memory, "last", self._now)
+        if self.why:
+            self._memory.pop("before", None)
+        else:
+            remember(self._memory, "before", self.last)
+
+
 def since_last_look(memory: dict[str, Any], now: Look) -> Interval:
     """Return what was counted since the last look in ``memory``, and remember this one.
 
     ``memory`` is a dictionary of its own, for nothing else. Raises NoIntervalError.
     """
-    last, before = recall(memory, "last", Look), recall(memory, "before", Look)
-    why = _not_comparable(last, now) if last else FIRST
-    if last is None or why:
-        remember(memory, "last", now)
-        memory.pop("before", None)
-        raise NoIntervalError(why)
-    again = now.uptime - last.uptime < LEAST
-    if not again:
-        remember(memory, "last", now)
-        remember(memory, "before", last)
-    elif before:
-        last = before
-    elif _seconds(last, now) < SHORTEST:
-        raise NoIntervalError("the first look was less than a second ago")
-    return between(last, now)._replace(again=again)
+    looks = Looks(memory, now)
+    looks.keep()
+    if looks.why:
+        raise NoIntervalError(looks.why)
+    return looks.interval
 
 
-def between(first: Look, second: Look) -> Interval:
+def between(first: Look, second: Look, it: str = "it") -> Interval:
     """Return what was counted between these two; raises NoIntervalError if it was started anew meanwhile."""
-    if why := _not_comparable(first, second):
+    if why := _not_comparable(first, second, it):
         raise NoIntervalError(why)
     seconds = _seconds(first, second)
     if seconds <= 0:
@@ -150,11 +175,11 @@ def pause(seconds: float, took: float, deadline: Deadline) -> None:
     deadline.doing = ""
 
 
-def _not_comparable(last: Look, now: Look) -> str:
+def _not_comparable(last: Look, now: Look, it: str) -> str:
     """Return why two looks are not about the same run of the same thing; "": they are."""
     passed = now.at - last.at
-    if has_restarted(now.uptime, last.uptime, passed):
-        return "it has restarted since the last look"
+    if last.start != now.start or has_restarted(now.uptime, last.uptime, passed):
+        return f"{it} has restarted since the last look"
     if now.uptime > last.uptime + max(0.0, passed) + _LATE:
-        return "it is up for longer than it can be: another one answers, or a clock was set"
+        return f"{it} is up for longer than it can be: another one answers, or a clock was set"
     return ""

@@ -80,8 +80,7 @@ def findings(server: Server, run: Run, snapshot: Snapshot) -> Iterator[Finding]:
 def _pool(asking: Asking) -> Pool:
     """Ask for the pool as it is; raises a ProbeError."""
     texts = global_status(asking, _STATUS)
-    if asking.failed:
-        raise asking.failed
+    asking.must_have_answered()
     found = numbers(texts)
     lacking = [name for name in ("Uptime", *_PAGES.values()) if name not in found]
     if lacking:

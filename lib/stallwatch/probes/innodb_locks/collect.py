@@ -92,7 +92,7 @@ class Collector:
     def counters(self) -> Look:
         """Look at what is counted."""
         status = numbers(global_status(self.asking, ("Uptime", WAITS, in_status.WAITING)))
-        self._must_have_answered()
+        self.asking.must_have_answered()
         self._waiting_now = int(status.pop(in_status.WAITING, 0))
         found = status | numbers(metrics(self.asking, (TIMEOUTS, DEADLOCKS, _HISTORY)))
         self.history = found.pop(_HISTORY, None)
@@ -102,7 +102,7 @@ class Collector:
         """See who waits: the cheap look."""
         transactions = self.transactions()
         by_state, seconds = waiting_for_locks(self.asking)
-        self._must_have_answered()
+        self.asking.must_have_answered()
         longest = max((one.waiting or 0.0 for one in transactions), default=0.0)
         is_cut = self._tables is not None or len(transactions) >= rows.MOST
         counted = self._waiting_now if is_cut else 0
@@ -112,7 +112,7 @@ class Collector:
         """Ask for the transactions that wait, and the oldest: in a way that the server can bear."""
         if in_status.is_better(self.asking, self._waiting_now):
             listed = self._processes()
-            self._must_have_answered()
+            self.asking.must_have_answered()
             answer = in_status.ask(self.asking, listed=listed)
             if not answer.text:
                 what = f"{self._waiting_now} connections of {self.asking.server.where} wait for a row"
@@ -120,17 +120,13 @@ class Collector:
             found, self._tables = in_status.read(answer.text)
         else:
             found, self._tables = rows.first_transactions(self.asking), None
-            self._must_have_answered()
+            self.asking.must_have_answered()
         return found
 
     def _processes(self) -> tuple[Process, ...]:
         if self._listed is None:
             self._listed = processes(self.asking)
         return self._listed
-
-    def _must_have_answered(self) -> None:
-        if self.asking.failed:
-            raise self.asking.failed
 
     def details(self, waiting: Waiting) -> tuple[Waiting, Details]:
         """See who waits for whom: the costly look. Who waits may have changed meanwhile."""

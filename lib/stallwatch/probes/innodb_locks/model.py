@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from stallwatch.causes import Subject
+    from stallwatch.findings import ProbeError
     from stallwatch.history.delta import Interval
     from stallwatch.probes.innodb_locks.collect import Details, Waiting
     from stallwatch.probes.innodb_locks.heads import Blocked
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.locks.ending import Head
     from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Last, Program
-    from stallwatch.sources.mysql import Flavour, MysqlError
+    from stallwatch.sources.mysql import Flavour
 
 
 class Found(NamedTuple):
@@ -41,4 +42,4 @@ class Found(NamedTuple):
     deadlock: Sequence[Party] = ()  # the latest one: since the last run, or before the first
     deadlock_at: tuple[str, float] | None = None  # the server's time, and seconds since; None: not known
     missing: Sequence[str] = ()  # sentences, one for each GRANT
-    lost: MysqlError | None = None  # what has ended the connection
+    lost: ProbeError | None = None  # what has ended the connection

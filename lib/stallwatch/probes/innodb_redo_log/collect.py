@@ -109,7 +109,7 @@ class Samples:
         self._another: Server | None = None
         self._texts = 0
         self.settings = variables(self._asking, innodb.SETTINGS)
-        self._must_have_answered()
+        self._asking.must_have_answered()
         self.counter = counter(server.flavour)
         self.redos: list[Redo] = []
         self.counts_waits = False
@@ -161,16 +161,12 @@ class Samples:
     def _metrics(self, names: Sequence[str]) -> dict[str, float]:
         """Ask for metrics: none where they are denied or disabled; no answer is neither."""
         found = numbers(metrics(self._asking, names))
-        self._must_have_answered(_LACKING)
+        self._asking.must_have_answered(_LACKING)
         return found
-
-    def _must_have_answered(self, but: tuple[type[MysqlError], ...] = ()) -> None:
-        if self._asking.failed and not isinstance(self._asking.failed, but):
-            raise self._asking.failed
 
     def _sample(self) -> dict[str, float]:
         texts = global_status(self._asking, _STATUS)
-        self._must_have_answered()
+        self._asking.must_have_answered()
         found = numbers(texts)
         if "Uptime" not in found:
             raise ProbeError(f"{self._server.where} does not show its status: SHOW GLOBAL STATUS is empty")

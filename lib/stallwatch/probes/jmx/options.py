@@ -74,7 +74,7 @@ about = (
     "with --unit s); 0 and less count as missing"
 )
 check.option("--age", action=Word, nargs=0, const="age", help=about)
-about = "growth per second since the last run of the same command; runs within 1s count as one"
+about = "growth per second since the last run of the same command; runs within 15s count as one"
 check.option("--rate", action=Word, nargs=0, dest="change", const="rate", help=about)
 about = "change since the last run of the same command"
 check.option("--delta", action=Word, nargs=0, dest="change", const="delta", help=about)

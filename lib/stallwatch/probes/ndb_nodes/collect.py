@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import re
-import time
 
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.history import Since, own, recall, remember
 from stallwatch.history.delta import LEAST, NoIntervalError
 from stallwatch.probes.ndb_nodes.model import NO_CONTACT, NOT_ASKED, Management
 from stallwatch.probes.ndbinfo.cluster import Intervals, named
-from stallwatch.probes.ndbinfo.queries import ClusterDownError
-from stallwatch.sources.mysql import MissingTableError, MysqlError, NoAnswerError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, TypeVar
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
-    from stallwatch.deadline import Deadline
-    from stallwatch.findings import Finding
     from stallwatch.history.delta import Interval
     from stallwatch.probes.ndb_nodes.here import Process
     from stallwatch.probes.ndb_nodes.queries import Counts, Restart
     from stallwatch.probes.ndbinfo.cluster import Cluster
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
-    Found = TypeVar("Found")
-
-_NO_COLUMN = 1054  # ER_BAD_FIELD_ERROR: a version whose table shows less
 _CLOCKS = "clocks"
 _LARGEST_PORT, _PORT_NUMBER = 65535, r"[1-9]\d{0,4}"
 _HOST, _PORT = "Ndb_config_from_host", "Ndb_config_from_port"
@@ -43,66 +35,6 @@ class Snapshot(NamedTuple):
     restarts: Mapping[int, Restart] = {}
     groups: Mapping[int, int] = {}  # the node group that nodes report for themselves
     here: tuple[Process, ...] = ()  # of missing nodes
-
-
-class Tables:
-    """Reads one table after the other, as long as there is time: what cannot be read of one costs no other.
-
-    A statement takes 20 ms for each data node (measured on NDB 9.7.2): with 48 of them, there may not be
-    time for all: ``left_out`` names the others. ``slowest`` is how many seconds one has taken.
-    """
-
-    def __init__(self, deadline: Deadline, slowest: float) -> None:
-        self._deadline = deadline
-        self._slowest = slowest
-        self._is_closed = False
-        self._lacking: list[str] = []  # what this version does not have
-        self.left_out: list[str] = []
-        self._failures: list[Finding] = []
-
-    def ask(self, table: str, step: Callable[[], Found], *, evidence: bool = False) -> Found | None:
-        """Return what ``step`` asks; None if it cannot be had, which is UNKNOWN, of mere evidence an aside.
-
-        Of all ProbeErrors it raises ClusterDownError alone; TimeUpError if there is no time as we lost it.
-        """
-        if self._is_closed or self._deadline.left() <= self._slowest:
-            if not (self._is_closed or evidence):
-                self._deadline.must_have_had_time()
-            self.left_out.append(table)
-            return None
-        return self.understand(table, step, evidence=evidence)
-
-    def understand(self, table: str, step: Callable[[], Found], *, evidence: bool = False) -> Found | None:
-        """Do the same with what was asked before: there is always time for that."""
-        begun = time.monotonic()
-        try:
-            return step()
-        except ClusterDownError:
-            raise
-        except ProbeError as error:
-            self._note(table, error, evidence=evidence)
-        finally:
-            self._slowest = max(self._slowest, time.monotonic() - begun)
-        return None
-
-    def _note(self, table: str, error: ProbeError, *, evidence: bool) -> None:
-        self._is_closed = self._is_closed or isinstance(error, NoAnswerError | UnreachableError)
-        number = error.number if isinstance(error, MysqlError) else 0
-        if isinstance(error, MissingTableError) or number == _NO_COLUMN:
-            self._lacking += [] if evidence else [table]
-        else:
-            self._failures.append(Fault(State.OK, error.what) if evidence else error)
-
-    def problems(self, *, everything: bool) -> Iterator[Finding]:
-        """Yield what could not be read, and why; what the version lacks, only if ``everything`` is wanted."""
-        yield from self._failures
-        if self.left_out:
-            why = "after that" if self._is_closed else "as no time is left (--timeout)"
-            names = ", ".join(dict.fromkeys(self.left_out))
-            yield Fault(State.OK, f"not looked at, {why}: ndbinfo.{names}")
-        if self._lacking and everything:
-            names = ", ".join(dict.fromkeys(self._lacking))
-            yield Fault(State.OK, f"not looked at, as this version does not have it: ndbinfo.{names}")
 
 
 class _Moment(NamedTuple):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from stallwatch.findings import Finding
+    from stallwatch.probes.mysql.asking import Inquiry
     from stallwatch.probes.ndb_nodes.model import Group, Presence
     from stallwatch.probes.ndb_nodes.queries import Busiest
     from stallwatch.probes.ndbinfo.queries import ClusterDownError
@@ -228,3 +229,22 @@ def _row(
         versions.get(node),
         round(busiest[node].used, 1) if node in busiest else None,
     )
+
+
+def not_read(tables: Inquiry, *, everything: bool) -> Iterator[Finding]:
+    """Write which tables were not read, and why; what the version lacks, only if ``everything`` is wanted."""
+    refused = tables.refused
+    for one in refused:
+        if one.asked and not one.of_version:
+            only_explains = one.evidence and not one.error.ends_connection
+            yield Fault(State.OK, one.error.what) if only_explains else one.error
+    why = "after that" if tables.lost else "as no time is left (--timeout)"
+    yield from _not_looked_at(why, [one.about for one in refused if not one.asked])
+    lacking = [one.about for one in refused if one.of_version and not one.evidence]
+    if everything:
+        yield from _not_looked_at("as this version does not have it", lacking)
+
+
+def _not_looked_at(why: str, tables: Sequence[str]) -> Iterator[Fault]:
+    if tables:
+        yield Fault(State.OK, f"not looked at, {why}: ndbinfo.{', '.join(dict.fromkeys(tables))}")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from stallwatch import units
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.history.delta import Interval, NoIntervalError, pause
+from stallwatch.history.delta import Look, NoIntervalError, between, pause
+from stallwatch.probes.mysql.asking import Inquiry
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo.cluster import Intervals
 from stallwatch.probes.ndbinfo.queries import DISK_PAGE_BUFFER_MEMORY, configured, number, whole
-from stallwatch.sources.mysql import NoAnswerError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from stallwatch.history.delta import Interval
     from stallwatch.probes.ndbinfo.cluster import Cluster
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
@@ -124,11 +126,9 @@ def in_this_run(ndbinfo: Ndbinfo, seconds: float) -> Snapshot:
     cluster = cluster._replace(nodes=nodes)
 
     def since(node: int, counts: Counts) -> Interval:
-        before = begun.get(node)
-        if before is None or nodes[node].uptime < passed:
+        if node not in begun or nodes[node].uptime < passed:
             raise NoIntervalError("not up for the whole sample")
-        changes = {name: count - before[name] for name, count in counts.items() if count >= before[name]}
-        return Interval(passed, changes)
+        return between(Look(0.0, at, begun[node]), Look(passed, at + passed, counts))
 
     problems = _silent(ndbinfo, cluster, ended_with)
     return Snapshot(cluster, ended_with, since, problems, is_first=True, is_sample=True)
@@ -162,34 +162,32 @@ NONE = Evidence({}, {})
 
 def gather(ndbinfo: Ndbinfo, node: int | None) -> Evidence:
     """Ask for the sizes, and for the time of page reads of one node since its start, if one is given."""
-    found, missing = Evidence({}, {}), []
-    for subject, ask in (("how large page buffers are", _sizes), ("how long page reads take", _read_times)):
-        try:
-            if ndbinfo.deadline.left() < _LONGEST:
-                raise NoAnswerError("no time is left to ask for it")
-            ask(ndbinfo, node, found)
-        except (ProbeError, ValueError) as error:
-            missing.append(Fault(State.OK, f"not known {subject}: {error}"))
-            if isinstance(error, NoAnswerError):
-                break
-    return found._replace(missing=tuple(missing))
+    inquiry = Inquiry(ndbinfo.deadline)
+    ask = partial(inquiry.ask, evidence=True, takes=_LONGEST)
+    sizes = ask("how large page buffers are", partial(_sizes, ndbinfo)) or {}
+    times = ask("how long page reads take", partial(_read_times, ndbinfo, node)) or {}
+    told = (one for one in inquiry.refused if one.asked or one.error is not inquiry.lost)
+    missing = (Fault(State.OK, f"not known {one.about}: {one.error.what}") for one in told)
+    return Evidence(sizes, times, tuple(missing))
 
 
-def _sizes(ndbinfo: Ndbinfo, _: int | None, found: Evidence) -> None:
+def _sizes(ndbinfo: Ndbinfo) -> dict[int, int]:
     """Ask for all of them.
 
     Not DISK_PAGE_BUFFER of ndbinfo.resources, which holds more: 14 MiB where 4 MiB are configured (9.7.2).
     """
+    found = {}
     for node, size in configured(ndbinfo, DISK_PAGE_BUFFER_MEMORY).items():
         if (octets := units.whole(size)) is None:
-            raise ValueError(f"{size!r} is no number of bytes")
-        found.sizes[node] = octets
+            raise ProbeError(f"{size!r} is no number of bytes")
+        found[node] = octets
+    return found
 
 
-def _read_times(ndbinfo: Ndbinfo, node: int | None, found: Evidence) -> None:
+def _read_times(ndbinfo: Ndbinfo, node: int | None) -> dict[int, str]:
     """Find the class of the histogram that has the median; the table is of 8.0.19 and later."""
     if node is None:
-        return
+        return {}
     rows = ndbinfo.rows(_READS, node)
     reads = sorted((whole(row, "upper_bound"), number(row, "page_reads")) for row in rows)
     half, below = sum(count for _, count in reads) / 2, 0
@@ -197,6 +195,6 @@ def _read_times(ndbinfo: Ndbinfo, node: int | None, found: Evidence) -> None:
         half -= count
         if count and half <= 0:
             limit, least = (below, "more than") if bound >= _NO_BOUND else (bound, "up to")
-            found.read_times[node] = f"{least} {say_duration(limit / 1e6)}"
-            return
+            return {node: f"{least} {say_duration(limit / 1e6)}"}
         below = bound
+    return {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from stallwatch.causes import Cause, Certainty, Kind
-from stallwatch.findings import Line, Reading, State
+from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.line import Forms
 from stallwatch.probes.ndb_redo_buffer import slow_disk
 from stallwatch.probes.ndb_redo_buffer.diagnosis import REDO_BUFFER
@@ -15,6 +15,7 @@ from stallwatch.probes.ndb_redo_buffer.slow_disk import FILES, KINDS, REDO, UNDO
 from stallwatch.probes.ndbinfo.cluster import LABELLED
 from stallwatch.probes.ndbinfo.growth import say_full
 from stallwatch.probes.ndbinfo.undo_log import UNDO_LOG
+from stallwatch.sources.mysql import NoAnswerError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 from stallwatch.units import say_duration, say_size
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from stallwatch.causes import Subject
     from stallwatch.findings import Finding
+    from stallwatch.probes.mysql.asking import Refusal
     from stallwatch.probes.ndb_redo_buffer.diagnosis import Alerts, Diagnosis, TooFull
     from stallwatch.probes.ndb_redo_buffer.hosts import Busy, Heard
     from stallwatch.probes.ndb_redo_buffer.queries import Filled, Lag
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     Bounds = Mapping[int, tuple[float, float] | None]  # by node, seconds until a log is full
 
 _LOOK = Forms("run iostat -kx 1 on its host", "run iostat -kx 1")
+_SILENT = (NoAnswerError, UnreachableError)
 # What a cause is called, if it is certain and if it is not; the next step; a line below.
 _WORDS = {
     Kind.SLOW_DISK: (
@@ -394,3 +397,26 @@ def _table(uses: Iterable[Use]) -> Table:
 
 def _say(percent: float) -> str:
     return f"{round(percent, 1):.10g}"
+
+
+def not_found_out(refused: Iterable[Refusal]) -> Iterator[ProbeError]:
+    """Write why the verdict is UNKNOWN: a server or a data node that hangs is never OK."""
+    for one in refused:
+        if one.evidence and one.asked and isinstance(one.error, _SILENT):
+            yield ProbeError(f"not known is {one.about}: {one.error.what}", one.error.advice)
+        elif not one.evidence and one.asked:
+            yield one.error
+        elif not (one.evidence or one.error.ends_connection):
+            yield ProbeError(f"not looked at, as {one.error.what}: {one.about}", one.error.advice)
+
+
+def left_out(refused: Iterable[Refusal], *, everything: bool) -> Iterator[Fault]:
+    """Write which evidence was not looked at, and with ``everything`` what else of it is missing."""
+    not_asked = [one for one in refused if not one.asked and (one.evidence or one.error.ends_connection)]
+    if not_asked:
+        why = "after that" if not_asked[-1].error.ends_connection else "as time was short"
+        yield Fault(State.OK, f"not looked at, {why}: {'; '.join(one.about for one in not_asked)}")
+    for one in refused if everything else ():
+        if one.evidence and one.asked and not isinstance(one.error, _SILENT):
+            lacking, unknown = f"this version does not show {one.about}", f"not known is {one.about}"
+            yield Fault(State.OK, lacking if one.of_version else f"{unknown}: {one.error.what}")

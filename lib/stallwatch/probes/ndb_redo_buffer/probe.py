@@ -11,9 +11,9 @@ import time
 from stallwatch.causes import Scope, Subject
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.history.streak import twice
+from stallwatch.probes.mysql.asking import Inquiry
 from stallwatch.probes.ndb_redo_buffer import hosts, messages, pages, queries, slow_disk
 from stallwatch.probes.ndb_redo_buffer.diagnosis import NOTHING, Evidence, diagnose, find_too_full
-from stallwatch.probes.ndb_redo_buffer.inquiry import Inquiry
 from stallwatch.probes.ndb_redo_buffer.samples import watch
 from stallwatch.probes.ndb_redo_buffer.slow_disk import Waits
 from stallwatch.probes.ndbinfo import growth
@@ -75,7 +75,7 @@ class _Look:
         self._threads: dict[int, list[Thread]] = {}
         self._inquiry = Inquiry(ndbinfo.deadline)
         self._devices, problems = hosts.devices(options.data_dir)
-        self._inquiry.problems += problems
+        self._of_hosts: list[Finding] = [*problems]  # what is wrong with what was given
 
     def take_steps(self) -> None:
         """Do all steps."""
@@ -93,7 +93,8 @@ class _Look:
             takes = queries.LAG_SHOWS + self._statement
             self._evidence("whether undo buffers stay full", self._look_at_undo_again, takes)
         if self._options.log:
-            self._step("what the logs show", self._read_logs)
+            self._read_logs()
+            self._run.so_far(self.findings())
         waits = self._waits()
         self._slow = slow_disk.lasting(waits, alerts, self._memory, time.time())
         suspects = self._suspects()
@@ -110,16 +111,18 @@ class _Look:
         """Seconds that a statement on ndbinfo may take: the more, the more data nodes there are."""
         return self._samples.slowest if self._samples else 0.0
 
-    def _step(self, about: str, step: Callable[[], None], takes: float = 0.0) -> ProbeError | None:
+    def _step(
+        self, about: str, step: Callable[[], None], takes: float = 0.0, *, evidence: bool = False
+    ) -> ProbeError | None:
         """Do one step, if there is time for it; returns why it failed, which is a finding."""
-        failure = self._inquiry.subject(about, step, takes)
+        self._inquiry.ask(about, step, evidence=evidence, takes=takes)
+        failure = self._inquiry.failed
         self._run.so_far(self.findings())
         return failure
 
     def _evidence(self, about: str, step: Callable[[], None], takes: float) -> None:
-        """Do one step, if there is time for it; if it fails, evidence is missing, nothing more."""
-        self._inquiry.evidence(about, step, takes)
-        self._run.so_far(self.findings())
+        """Do one step that only explains: if it fails, evidence is missing, nothing more."""
+        self._step(about, step, takes, evidence=True)
 
     def _sample(self) -> None:
         for samples in watch(self._ndbinfo, self._cluster, self._options.count, self._options.spread):
@@ -179,7 +182,7 @@ class _Look:
         """Read what logs show of the last ``--hold`` seconds."""
         options = self._options
         self._heard, problems = hosts.read_logs(options.log, options.hold, self._memory, self._run.deadline)
-        self._inquiry.problems += problems
+        self._of_hosts += problems
 
     def _measure_lag(self) -> None:
         """Ask for how long redo writes lagged since the last run."""
@@ -281,8 +284,9 @@ class _Look:
             what = f"only {samples.taken} of {samples.wanted} samples: {samples.failed.what}"
             yield ProbeError(what, samples.failed.advice)
         yield from (*self._silent(), *self._spaces.problems, *self._buffers.problems)
-        yield from self._inquiry.problems
+        yield from self._of_hosts
+        yield from messages.not_found_out(self._inquiry.refused)
         yield from self._cluster.asides()
-        yield from self._inquiry.asides(all_of_them=bool(diagnoses) or everything)
+        yield from messages.left_out(self._inquiry.refused, everything=bool(diagnoses) or everything)
         if everything and not self._options.log:
             yield Fault(State.OK, _NOT_SEEN)

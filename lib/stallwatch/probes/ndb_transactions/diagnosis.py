@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from stallwatch.findings import Fault, ProbeError
+    from stallwatch.probes.mysql.asking import Refusal
     from stallwatch.probes.ndb_transactions.queries import Connection, Lock, Totals, Transaction
 
 INACTIVE, LOCK_HELD, LOCK_WAIT = "inactive", "lock_held", "lock_wait"  # the quantities
@@ -181,8 +182,9 @@ class Diagnosis:
     """
 
     def __init__(
-        self, totals: Totals, unclear: list[ProbeError], alerts: Callable[[str, float | None], bool]
-    ) -> None:
+        self, totals: Totals, unclear: list[ProbeError], refused: Sequence[Refusal],
+        alerts: Callable[[str, float | None], bool],
+    ) -> None:  # fmt: skip
         self.totals, self.alerts = totals, alerts
         self.waits: Waits | None = None  # who waits for whom; None: not known
         self.has_more = False  # waits than were read
@@ -192,6 +194,7 @@ class Diagnosis:
         self.tables: dict[int, str] = {}  # names by id
         self.unread: list[ProbeError] = []
         self.unclear = unclear  # rows without numbers
+        self.refused = refused  # what could not be asked
         self.notes: list[Fault] = []
 
     def lock_waits(self) -> list[WantedRow]:

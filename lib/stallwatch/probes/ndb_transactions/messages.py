@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import Line, ProbeError, Reading
+from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.probes.ndb_transactions import queries
 from stallwatch.probes.ndb_transactions.diagnosis import INACTIVE, LOCK_HELD, LOCK_WAIT
+from stallwatch.probes.ndbinfo.queries import not_seen
+from stallwatch.sources.mysql import DeniedError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration
 from stallwatch.words import listed, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from stallwatch.findings import Finding
+    from stallwatch.probes.mysql.asking import Refusal
     from stallwatch.probes.ndb_transactions.diagnosis import Chain, Client, Diagnosis, WantedRow
     from stallwatch.probes.ndb_transactions.queries import Totals, Transaction
 
@@ -30,9 +33,34 @@ def all_of_it(found: Diagnosis) -> Iterator[Finding]:
     yield _inactive(found)
     yield from _lock_waits(found)
     yield from found.unread
+    yield from (_unread(one, found.totals) for one in found.refused if not (one.evidence or one.of_version))
     yield from _unclear(found.unclear)
     yield from _counts(found.totals)
     yield from found.notes
+    yield from _unseen(found.refused)
+
+
+def _unread(one: Refusal, totals: Totals) -> ProbeError:
+    if isinstance(one.error, NoAnswerError) and not one.error.ends_connection:
+        return ProbeError(f"{one.about} took too long to read, of {totals.operations} operations")
+    return ProbeError(f"{one.about} is not known: {one.error.what}", one.error.advice)
+
+
+def _unseen(refused: Iterable[Refusal]) -> Iterator[Fault]:
+    """Write what does not explain anything, an aside for each reason."""
+    told: dict[str, str] = {}
+    for one in refused:
+        if one.of_version and not one.evidence:
+            told["version"] = f"this version does not show {one.about}"
+        elif one.of_version or not one.evidence:
+            continue
+        elif isinstance(one.error, DeniedError):
+            told.setdefault("denied", not_seen(one.about, one.error))
+        elif one.asked:
+            told.setdefault("failed", f"{one.about} is not seen: {one.error.what}")
+        elif not one.error.ends_connection:
+            told.setdefault("time", f"{one.about} was not asked any more: the data nodes take long to answer")
+    yield from (Fault(State.OK, what) for what in told.values())
 
 
 def _inactive(found: Diagnosis) -> Reading:

@@ -9,7 +9,6 @@ from stallwatch.probes.ndb_transactions import messages
 from stallwatch.probes.ndb_transactions.diagnosis import INACTIVE, Clients, Diagnosis, wanted
 from stallwatch.probes.ndb_transactions.queries import MOST_LOCKS, MOST_OPERATIONS, MOST_ROWS, Queries
 from stallwatch.probes.ndbinfo import cluster as data_nodes
-from stallwatch.sources.mysql import MissingTableError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def findings(ndbinfo: Ndbinfo, run: Run, memory: dict[str, Any], *, everything: 
     cluster = data_nodes.look_at_started(ndbinfo, memory)
     begun = time.monotonic()
     queries = Queries(ndbinfo, {node.id: node.uptime for node in cluster.nodes.values()})
-    found = Diagnosis(queries.totals(), queries.unclear, run.alerts)
+    found = Diagnosis(queries.totals(), queries.unclear, queries.refused, run.alerts)
 
     def all_of_it() -> Iterator[Finding]:
         yield from messages.all_of_it(found)
@@ -37,12 +36,11 @@ def findings(ndbinfo: Ndbinfo, run: Run, memory: dict[str, Any], *, everything: 
     _ask_locks(queries, found)
     run.so_far(all_of_it())
     if (everything and found.totals.transactions) or run.alerts(INACTIVE, found.totals.inactive):
-        _ask_longest(queries, found)
+        found.longest = queries.longest()
     run.so_far(all_of_it())
-    _ask_involved(queries, found)
+    found.involved = {one.id: one for one in queries.transactions(found.named())}
     _ask_clients(queries, found, begun)
     found.tables = queries.tables({row.table for row in found.lock_waits()})
-    found.notes += queries.unseen.values()
     yield from all_of_it()
 
 
@@ -51,17 +49,9 @@ def _ask_locks(queries: Queries, found: Diagnosis) -> None:
     operations = found.totals.operations
     if not found.totals.active:
         found.waits = wanted((), ())
-        return
-    if operations > MOST_OPERATIONS:
+    elif operations > MOST_OPERATIONS:
         found.unread.append(ProbeError(f"who waits for whom is not looked at, of {operations} operations"))
-        return
-    try:
-        waiting = queries.waits()
-    except MissingTableError:
-        found.notes.append(Fault(State.OK, "this version does not show who waits for whom"))
-    except ProbeError as error:
-        found.unread.append(_unread("who waits for whom", operations, error))
-    else:
+    elif (waiting := queries.waits()) is not None:
         found.has_more = len(waiting) >= MOST_LOCKS
         if waiting:
             found.waits = wanted(waiting, (), is_whole=False)
@@ -75,40 +65,14 @@ def _ask_holders(queries: Queries, found: Diagnosis, waiting: list[Lock]) -> Non
     if len(rows) > MOST_ROWS:
         words = f"who holds them is looked at of {MOST_ROWS} of {len(rows)} rows that are waited for"
         found.notes.append(Fault(State.OK, words))
-    try:
-        held = queries.holds(rows[:MOST_ROWS])
-    except ProbeError as error:
-        found.unread.append(_unread("who holds what others wait for", found.totals.operations, error))
+    held = queries.holds(rows[:MOST_ROWS])
+    if held is None:
         return
     is_whole = not (found.has_more or found.unclear)
     if len(held) >= MOST_LOCKS:
         found.notes.append(Fault(State.OK, f"{MOST_LOCKS} holders are looked at, there may be more"))
         is_whole = False
     found.waits = wanted(waiting, held, is_whole=is_whole)
-
-
-def _unread(what: str, operations: int, error: ProbeError) -> ProbeError:
-    if isinstance(error, NoAnswerError) and error.number:  # the server has given up, and can be queries again
-        return ProbeError(f"{what} took too long to read, of {operations} operations")
-    return ProbeError(f"{what} is not known: {error.what}", error.advice)
-
-
-def _ask_longest(queries: Queries, found: Diagnosis) -> None:
-    """Ask which transactions have asked nothing for longest."""
-    try:
-        found.longest = queries.longest()
-    except ProbeError as error:
-        found.notes.append(Fault(State.OK, f"its client is not seen: {error.what}"))
-
-
-def _ask_involved(queries: Queries, found: Diagnosis) -> None:
-    """Ask of which transactions the locks are that alert."""
-    try:
-        involved = queries.transactions(found.named())
-    except ProbeError as error:
-        found.notes.append(Fault(State.OK, f"whose locks they are stays unseen: {error.what}"))
-    else:
-        found.involved = {one.id: one for one in involved}
 
 
 def _ask_clients(queries: Queries, found: Diagnosis, begun: float) -> None:

@@ -10,11 +10,11 @@ locks will cost.
 from __future__ import annotations
 
 import math
+from functools import partial
 
-from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.probes.mysql.asking import meant
-from stallwatch.probes.ndbinfo.queries import address_of, not_seen, number, whole
-from stallwatch.sources.mysql import DeniedError, MissingTableError
+from stallwatch.findings import ProbeError
+from stallwatch.probes.mysql.asking import Inquiry, meant
+from stallwatch.probes.ndbinfo.queries import address_of, number, whole
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -120,15 +120,16 @@ class Connection(NamedTuple):
 class Queries:
     """The statements of one run.
 
-    What is judged raises a ProbeError if it cannot be asked; of that, ``unclear`` are rows that lack a
-    number. What only explains is nothing then, and ``unseen`` is the reason.
+    Without totals there is nothing to judge: that raises a ProbeError. What else cannot be asked is nothing,
+    and one of ``refused``; ``unclear`` are rows that lack a number.
     """
 
     def __init__(self, ndbinfo: Ndbinfo, uptimes: Mapping[int, float]) -> None:
         self.unclear: list[ProbeError] = []
         self._ndbinfo = ndbinfo
         self._uptimes = uptimes  # seconds, of the processes of data nodes, by node
-        self.unseen: dict[str, Fault] = {}  # an aside for each reason
+        self._inquiry = Inquiry(ndbinfo.deadline)
+        self.refused = self._inquiry.refused
 
     def totals(self) -> Totals:
         """Count what is open."""
@@ -138,28 +139,37 @@ class Queries:
             self._ndbinfo.believe_nothing(_TOTALS)
         return found
 
-    def longest(self) -> list[Transaction]:
+    def longest(self) -> list[Transaction] | None:
         """Give MOST open transactions: those that asked nothing for longest, then those that are active."""
-        return list(self._clear(self._ndbinfo.rows(_OPEN), _transaction))
+        ask = partial(self._ndbinfo.rows, _OPEN)
+        rows = self._inquiry.ask("its client", ask, evidence=True, takes=0.0)
+        return None if rows is None else list(self._clear(rows, _transaction))
 
     def transactions(self, ids: Iterable[int]) -> list[Transaction]:
-        """Give those of these transactions that are still open."""
-        rows = self._ndbinfo.rows_in(_EACH.format(which="transid IN (%s)"), sorted(ids))
+        """Explain whose locks they are: those of these transactions that are still open."""
+        sql = _EACH.format(which="transid IN (%s)")
+        rows = self._explain("which transaction has the lock", sql, sorted(ids), takes=0.0)
         return list(self._clear(rows, _transaction))
 
-    def waits(self) -> list[Lock]:
+    def waits(self) -> list[Lock] | None:
         """Give MOST_LOCKS locks that are waited for, longest first."""
-        self._ndbinfo.rows("SET ndbinfo_max_rows = 256")  # at a time, not 10: 40,000 take half as long
-        return self._locks("state = 'W'")
 
-    def holds(self, rows: Sequence[tuple[int, ...]]) -> list[Lock]:
+        def ask() -> list[Lock]:
+            self._ndbinfo.rows("SET ndbinfo_max_rows = 256")  # at a time, not 10: 40,000 take half as long
+            return self._locks("state = 'W'")
+
+        return self._inquiry.ask("who waits for whom", ask, takes=0.0)
+
+    def holds(self, rows: Sequence[tuple[int, ...]]) -> list[Lock] | None:
         """Give MOST_LOCKS locks that are held on these rows, longest first."""
         # mysqld looks these up in a sorted list: without, 60 rows among 40,000 take 0.4 s instead of 0.25.
         numbers = sorted({row[-1] for row in rows})
         places = ", ".join(["%s"] * len(numbers))
         these = " OR ".join([_THIS_ROW] * len(rows))
         parts = (part for row in rows for part in row)
-        return self._locks(f"state = 'H' AND rowid IN ({places}) AND ({these})", *numbers, *parts)
+        which = f"state = 'H' AND rowid IN ({places}) AND ({these})"
+        ask = partial(self._locks, which, *numbers, *parts)
+        return self._inquiry.ask("who holds what others wait for", ask, takes=0.0)
 
     def _locks(self, which: str, *values: int) -> list[Lock]:
         seconds = max(1, min(_LONGEST, int(self._ndbinfo.deadline.left() / 2)))
@@ -188,7 +198,7 @@ class Queries:
         """Explain whose transactions are: connections by the upper halves of the ids of transactions."""
         rows = self._explain("which connection of its SQL node has it", _CONNECTIONS, upper_halves)
         ids = {whole(row, "upper_half"): whole(row, "connection") for row in rows}
-        rows = self._explain("what its connection does", _COMMANDS, set(ids.values()))
+        rows = self._explain("what its connection does", _COMMANDS, set(ids.values()), takes=0.0)
         commands = {
             whole(row, "connection"): (
                 str(row["user_name"] or ""), str(row["command"] or ""), meant(row["seconds"]) or 0.0
@@ -210,23 +220,10 @@ class Queries:
         rows = self._explain("the name of the table", _NAMES, ids)
         return {whole(row, "id"): str(row["fq_name"]).replace("/def/", ".") for row in rows}
 
-    def _explain(self, what: str, sql: str, values: Collection[int]) -> list[Row]:
-        """Give rows, or none if ``what`` they would explain is not seen; a version may lack the table."""
-        if values and "ndbinfo." in sql and self._ndbinfo.deadline.left() < _SPARE:
-            self._miss("time", f"{what} was not asked any more: the data nodes take long to answer")
-            return []
-        try:
-            return self._ndbinfo.rows_in(sql, sorted(values))
-        except MissingTableError:
-            pass
-        except DeniedError as error:
-            self._miss("denied", not_seen(what, error))
-        except ProbeError as error:
-            self._miss("failed", f"{what} is not seen: {error.what}")
-        return []
-
-    def _miss(self, reason: str, words: str) -> None:
-        self.unseen.setdefault(reason, Fault(State.OK, words))
+    def _explain(self, what: str, sql: str, values: Collection[int], takes: float = _SPARE) -> list[Row]:
+        """Give rows, or none if ``what`` they would explain is not seen."""
+        ask = partial(self._ndbinfo.rows_in, sql, sorted(values))
+        return (self._inquiry.ask(what, ask, evidence=True, takes=takes) if values else None) or []
 
 
 def _transaction(row: Row) -> Transaction:

@@ -9,7 +9,7 @@ from stallwatch.line import in_all_forms
 from stallwatch.probes.replication_lag import gtid, queries
 from stallwatch.probes.replication_lag.lag.clocks import ENOUGH
 from stallwatch.probes.replication_lag.model import ChannelSnapshot
-from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError, UnreachableError
+from stallwatch.sources.mysql import DeniedError, MysqlError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Collector:
         except MysqlError as error:
             if isinstance(error, UnreachableError):
                 raise
-            self.lost = _is_late(error)
+            self.lost = error.ends_connection
             asides = self.denied if isinstance(error, DeniedError) else self.asides
             asides.append(Fault(State.OK, without, _why(error), error.advice))
             return otherwise
@@ -143,7 +143,7 @@ class Collector:
             except ProbeError as error:
                 if isinstance(error, UnreachableError):
                     raise
-                if _is_late(error):
+                if error.ends_connection:
                     self.lost = True
                     self.asides.append(Fault(State.OK, f"no heartbeat was read: {error.what}"))
                     return
@@ -160,11 +160,6 @@ class Collector:
             found = self._optional(partial(stream.watch, one=one), None, _NO_STREAM)
             if found:
                 self._streams[one.channel.name] = found
-
-
-def _is_late(error: ProbeError) -> bool:
-    """Whether the server has not answered in time: nothing else can be asked on this connection, either."""
-    return isinstance(error, NoAnswerError) and not error.number
 
 
 def _why(error: MysqlError) -> str:

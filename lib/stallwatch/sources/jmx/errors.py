@@ -12,6 +12,8 @@ class JmxError(ProbeError):
 class UnreachableError(JmxError):
     """Nothing can be asked of the server: it is not there, is silent, accepts no log-in, or speaks no JMX."""
 
+    ends_connection = True
+
 
 class NoConnectionError(UnreachableError):
     """Nobody takes connections at that address; ``why`` is the reason without the address."""

@@ -204,10 +204,10 @@ class Reader:
         return self._content(self._byte())
 
     def _content(self, tag: int) -> Any:
-        self._spend(SLOT)
-        read = self._READERS.get(tag)
+        read, size = self._READERS.get(tag, (None, 0))
         if read is None:
             raise ProtocolError(f"0x{tag:02x} where an object was to come")
+        self._spend(SLOT + size)
         self._depth += 1
         if self._depth > DEEPEST:
             raise LimitError(f"objects nested deeper than {DEEPEST}")
@@ -304,7 +304,6 @@ class Reader:
         descriptor = self._descriptor()
         if descriptor is None:
             raise ProtocolError("an object without a class")
-        self._spend(RECORD)
         record: Record = self._new(Record(descriptor))
         for part in descriptor.lineage:
             if part.flags & _SERIALIZABLE:
@@ -360,11 +359,9 @@ class Reader:
         descriptor = self._descriptor()
         if descriptor is None or not descriptor.name.startswith("["):
             raise ProtocolError("an array without a class")
-        self._spend(RECORD)
         array: Array = self._new(Array(descriptor.name))
         form = PRIMITIVES.get(array.code)
         if form:
-            self._spend(TEXT)
             array.octets = self._take(self._count(form.size) * form.size)
         else:
             array.items.extend(self.content() for _ in range(self._count(SLOT)))
@@ -372,7 +369,6 @@ class Reader:
 
     def _constant(self) -> Named:
         self._descriptor()
-        self._spend(TEXT)
         constant: Named = self._new(Named(""))
         name = self.content()
         if not isinstance(name, str):
@@ -382,7 +378,6 @@ class Reader:
 
     def _class(self) -> Named:
         descriptor = self._descriptor()
-        self._spend(TEXT)
         value: Named = self._new(Named(descriptor.name if descriptor else "null"))
         return value
 
@@ -396,17 +391,17 @@ class Reader:
         return self.content()
 
     def _block(self) -> bytes:
-        self._spend(TEXT)
         return self._take(self._byte())
 
     def _long_block(self) -> bytes:
-        self._spend(TEXT)
         return self._take(self._number(_U4))
 
-    _READERS: ClassVar[dict[int, Callable[[Reader], Any]]] = {
-        _NULL: _null, _REFERENCE: _referred, _OBJECT: _object, _STRING: _string, _ARRAY: _array,
-        _CLASS: _class, _BLOCK: _block, _RESET: _reset, _LONG_BLOCK: _long_block, _EXCEPTION: _exception,
-        _LONG_STRING: _long_string, _ENUM: _constant,
+    # What reads it, and the bytes of memory that it takes beside a place.
+    _READERS: ClassVar[dict[int, tuple[Callable[[Reader], Any], int]]] = {
+        _NULL: (_null, 0), _REFERENCE: (_referred, 0), _RESET: (_reset, 0), _EXCEPTION: (_exception, 0),
+        _STRING: (_string, 0), _LONG_STRING: (_long_string, 0), _CLASS: (_class, TEXT),
+        _ENUM: (_constant, TEXT), _BLOCK: (_block, TEXT), _LONG_BLOCK: (_long_block, TEXT),
+        _OBJECT: (_object, RECORD), _ARRAY: (_array, RECORD + TEXT),
     }  # fmt: skip
 
 

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from stallwatch.sources.jmx.errors import JmxError
 
-    Convert = Callable[["_Converter", Record], "Value"]
+    Convert = Callable[["Converter", Record], "Value"]
     Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
     Values = dict[str, Value | JmxError]  # by attribute; an error for one that cannot be had
 
-DEEPEST = 100
+_DEEPEST = 100
 _LARGEST_SCALE, _LONGEST_INTEGER = 400, 1024  # decimal places; bytes
 
 
@@ -32,14 +32,7 @@ def plain(thing: Any, keep: Callable[[int], None] = lambda _: None) -> Value:
 
     ``keep`` gets how many bytes of memory the value takes.
     """
-    converter = _Converter()
-    try:
-        value = converter.value(thing)
-    except (TypeError, AttributeError, ValueError, KeyError, IndexError, ArithmeticError) as error:
-        # A record whose fields are not what its class has: only a broken server sends such.
-        raise UnreadableError(f"its {_kind(thing)} makes no sense ({type(error).__name__})") from None
-    keep(converter.spent)
-    return value
+    return Converter().made(thing, keep, f"its {_kind(thing)}")
 
 
 def field(thing: Any, name: str) -> Any:
@@ -55,51 +48,76 @@ def members(thing: Any) -> list[Any]:
     raise UnreadableError(f"{_kind(thing)} came where a list or a set was to come")
 
 
-class _Converter:
-    """Makes values of one answer, as many as its budget allows.
+class Converter:
+    """Makes the value of an answer, as large as its budget allows.
 
     An object that is referred to many times becomes a tree: 40 nested pairs would be 2^40 values. A text is
     counted in full each time: whoever writes the value writes it so.
     """
 
+    nested: tuple[type, ...] = (Record, Array)  # of what has parts
+
     def __init__(self) -> None:
-        self.spent = 0  # bytes
+        self._spent = 0  # bytes
         self._above: list[Any] = []  # what the value at hand is part of
 
+    def made(self, thing: Any, keep: Callable[[int], None], what: str) -> Value:
+        """Make a value; raises UnreadableError. ``keep`` gets how many bytes of memory the value takes."""
+        try:
+            value = self.value(thing)
+        except (TypeError, AttributeError, ValueError, KeyError, IndexError, ArithmeticError) as error:
+            # A record whose fields are not what its class has: only a broken server sends such.
+            raise UnreadableError(f"{what} makes no sense ({type(error).__name__})") from None
+        keep(self._spent)
+        return value
+
     def value(self, thing: Any) -> Value:
-        self._spend(SLOT + NUMBER)
-        if thing is None:
-            return None
-        if isinstance(thing, str):
-            return self.text(thing)
-        if isinstance(thing, Named):
-            return self.text(thing.name)
-        if not isinstance(thing, Record | Array):
-            raise TypeError
+        """Make a value of this part of the answer."""
+        self.spend(SLOT + NUMBER)
+        if not isinstance(thing, self.nested):
+            return self.simple(thing)
         if any(thing is above for above in self._above):
             return "<cycle>"
-        if len(self._above) >= DEEPEST:
-            raise UnreadableError(f"it is nested deeper than {DEEPEST}")
+        if len(self._above) >= _DEEPEST:
+            raise UnreadableError(f"it is nested deeper than {_DEEPEST}")
         self._above.append(thing)
-        found = self._array(thing) if isinstance(thing, Array) else self._record(thing)
+        found = self.parts(thing)
         self._above.pop()
         return found
 
     def text(self, text: str) -> str:
         """Give a text that gets into the value; one text can be in it many times."""
-        self._spend(TEXT + len(text))
+        self.spend(TEXT + len(text))
         return text
 
-    def _spend(self, size: int) -> None:
-        self.spent += size
-        if self.spent > MOST_VALUE:
+    def list(self, things: Iterable[Any]) -> list[Value]:
+        """Make a list of these."""
+        self.spend(LIST)
+        return [self.value(thing) for thing in things]
+
+    def spend(self, size: int) -> None:
+        """Use so many bytes of the budget."""
+        self._spent += size
+        if self._spent > MOST_VALUE:
             raise UnreadableError(f"it needs more than {MOST_VALUE >> 20} MiB of memory")
+
+    def simple(self, thing: Any) -> Value:
+        """Make a value of what has no parts."""
+        if thing is None:
+            return None
+        if not isinstance(thing, str | Named):
+            raise TypeError
+        return self.text(thing.name if isinstance(thing, Named) else thing)
+
+    def parts(self, thing: Any) -> Value:
+        """Make a value of what is ``nested``."""
+        return self._array(thing) if isinstance(thing, Array) else self._record(thing)
 
     def _array(self, array: Array) -> Value:
         form = PRIMITIVES.get(array.code)
         if form is None:
             return self.list(array.items)
-        self._spend(LIST + (SLOT + NUMBER) * (len(array.octets) // form.size))
+        self.spend(LIST + (SLOT + NUMBER) * (len(array.octets) // form.size))
         numbers = [number for (number,) in form.iter_unpack(array.octets)]
         return "".join(map(chr, numbers)) if array.code == "C" else numbers
 
@@ -107,7 +125,7 @@ class _Converter:
         for name in record.ancestry:
             if read := _READERS.get(name):
                 return read(self, record)
-        self._spend(LIST + DICT + ENTRY * len(record.fields))
+        self.spend(LIST + DICT + ENTRY * len(record.fields))
         return {self.text(name): self.field(record, name) for name in record.fields}
 
     def field(self, record: Record, name: str) -> Value:
@@ -115,17 +133,14 @@ class _Converter:
         found = record.fields[name]
         return found if isinstance(found, bool | int | float) else self.value(found)
 
-    def list(self, things: Iterable[Any]) -> list[Value]:
-        self._spend(LIST)
-        return [self.value(thing) for thing in things]
-
     def map(self, pairs: Iterable[tuple[Any, Any]]) -> dict[str, Value]:
-        self._spend(LIST + DICT)
+        """Make a dictionary of these."""
+        self.spend(LIST + DICT)
         return {self.key(key): self.value(value) for key, value in pairs}
 
     def key(self, thing: Any) -> str:
         """Make text of what a map or a table is indexed by."""
-        self._spend(ENTRY)
+        self.spend(ENTRY)
         found = self.value(thing)
         return found if isinstance(found, str) else self.text(written(found))
 
@@ -169,7 +184,7 @@ def _held(name: str) -> Convert:
     return lambda converter, record: converter.field(record, name)
 
 
-def _immutable(converter: _Converter, record: Record) -> Value:
+def _immutable(converter: Converter, record: Record) -> Value:
     """java.util.CollSer, what List.of(), Set.of() and Map.of() are sent as: tag 1, 2 or 3."""
     items = _objects(record, "java.util.CollSer")
     is_map = record.fields["tag"] & 0xFF == 3  # noqa: PLR2004
@@ -183,7 +198,7 @@ def _integer(record: Any) -> int:
     return int(record.fields["signum"] * int.from_bytes(octets))
 
 
-def _decimal(_: _Converter, record: Record) -> float | int:
+def _decimal(_: Converter, record: Record) -> float | int:
     whole, scale = _integer(record.fields["intVal"]), record.fields["scale"]
     if abs(scale) > _LARGEST_SCALE:
         raise UnreadableError(f"it is a decimal number with {scale} places")
@@ -193,33 +208,33 @@ def _decimal(_: _Converter, record: Record) -> float | int:
         return inf if whole > 0 else -inf
 
 
-def _date(_: _Converter, record: Record) -> str:
+def _date(_: Converter, record: Record) -> str:
     from stallwatch.sources.jmx.moments import iso
 
     millis = int.from_bytes(_blocks(record, "java.util.Date")[:8], signed=True)
     return iso(millis // 1000, record.fields.get("nanos", millis % 1000 * 1_000_000))  # java.sql.Timestamp's
 
 
-def _built(converter: _Converter, record: Record) -> Value:
+def _built(converter: Converter, record: Record) -> Value:
     """java.lang.StringBuilder: the length of its text, and what there is room for."""
     (room,) = _objects(record, "java.lang.StringBuilder")
     length = int.from_bytes(_blocks(record, "java.lang.StringBuilder")[:4])
     return str(converter.value(room))[:length]
 
 
-def _buffered(converter: _Converter, record: Record) -> Value:
+def _buffered(converter: Converter, record: Record) -> Value:
     """java.lang.StringBuffer: the same as fields."""
     return str(converter.field(record, "value"))[: record.fields["count"]]
 
 
-def _object_name(_: _Converter, record: Record) -> str:
+def _object_name(_: Converter, record: Record) -> str:
     name = record.data["javax.management.ObjectName"][0]
     if not isinstance(name, str):
         raise TypeError
     return name
 
 
-def _table(converter: _Converter, record: Record) -> Value:
+def _table(converter: Converter, record: Record) -> Value:
     """javax.management.openmbean.TabularDataSupport: rows under the values of their index."""
     index = converter.value(record.fields["tabularType"].fields["indexNames"])
     rows = converter.list(_objects(record.fields["dataMap"], "java.util.HashMap")[1::2])
@@ -235,14 +250,14 @@ def _table(converter: _Converter, record: Record) -> Value:
     return found
 
 
-def _vector(converter: _Converter, record: Record) -> Value:
+def _vector(converter: Converter, record: Record) -> Value:
     return converter.list(record.fields["elementData"].items[: record.fields["elementCount"]])
 
 
 def _keys_of(name: str) -> Convert:
     """Read a set that is the keys of a map in one of its fields."""
 
-    def read(converter: _Converter, record: Record) -> Value:
+    def read(converter: Converter, record: Record) -> Value:
         inner = converter.field(record, name)
         return list(inner) if isinstance(inner, dict) else inner
 

@@ -20,6 +20,8 @@ class MysqlError(ProbeError):
 class UnreachableError(MysqlError):
     """Nothing can be asked: the server is not there, is silent, lets nobody in, or has hung up."""
 
+    ends_connection = True
+
 
 class NotSentError(UnreachableError):
     """Nobody knows who answers in the server's place: the password was not sent, or it is not believed."""
@@ -30,10 +32,15 @@ class NotSentError(UnreachableError):
 class NoAnswerError(MysqlError):
     """A statement took too long: the connection it was asked on is of no more use, others are.
 
+    If the error has a number, the server itself has given up the statement, and goes on.
     ``waited`` is how many seconds it was given: what a longer silence would prove, a short one does not.
     """
 
     waited = 0.0
+
+    def __init__(self, what: str, advice: str = "", number: int = 0, said: str = "") -> None:
+        super().__init__(what, advice, number, said)
+        self.ends_connection = not number
 
 
 class NoTimeError(NoAnswerError):

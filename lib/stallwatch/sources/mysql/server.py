@@ -206,7 +206,7 @@ class Server:
         error = no_answer.reason(failure, asked)
         if isinstance(error, NoAnswerError):  # also where the server ended it: it was to do so in what we had
             self.deadline.must_have_had_time()
-        if isinstance(error, UnreachableError) or (isinstance(error, NoAnswerError) and not error.number):
+        if error.ends_connection:
             self._connection.close()
         self._trace(error.what)
         return error

@@ -114,7 +114,7 @@ def _judged(case: Case, head: Head, of: str, where: str = " on the replica") -> 
     if head.beside:
         last = "or" if cause.certainty is Certainty.POSSIBLE else "and"
         what += f", {last} {of.rsplit(maxsplit=1)[-1]} {len(head.beside)} more"
-    return what, str(words.step(cause.parameters["step"], where, named=bool(head.beside)))
+    return what, words.step(cause.parameters["step"], where, named=bool(head.beside))
 
 
 def _otherwise_waits(case: Case) -> Cause | None:

@@ -168,7 +168,7 @@ def r20_history_long(case: Case) -> Cause | None:
     what = f"purge is {say_count(history)} transactions behind"
     if oldest.is_detached:
         age = f"the oldest transaction is {say_duration(oldest.age)} old"
-        advice = str(words.step(NextStep(Step.END_BY_XA)))
+        advice = words.step(NextStep(Step.END_BY_XA))
         return Cause(35, f"{what} {words.OF_XA}", advice, more=(age,))
     what += f" one of connection {case.who(oldest.process)}, open for {say_roughly(oldest.age)}"
     return Cause(35, what, "see what it is for, and let it commit")

@@ -170,7 +170,7 @@ def _look(asking: Asking, pause: Callable[[float], bool], steps: int) -> tuple[l
         counted.append(counters(asking, time.monotonic()))
         if step % 2 == 0:
             looks.append(Look(processes.processes(asking), *_transactions(asking, counted[-1])))
-        if not asking.is_connected:  # what was seen until then is worth more than looks at nothing
+        if asking.lost:  # what was seen until then is worth more than looks at nothing
             break
     return looks, counted
 

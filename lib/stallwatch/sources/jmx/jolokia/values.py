@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST, MOST_VALUE, NUMBER, SLOT, TEXT, WIDE
+from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST, NUMBER, SLOT, TEXT, WIDE
 from stallwatch.sources.jmx.errors import UnreadableError
 from stallwatch.sources.jmx.moments import iso
-from stallwatch.sources.jmx.values import DEEPEST, uuid, written
+from stallwatch.sources.jmx.values import Converter, uuid, written
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import integer
 
@@ -52,13 +52,7 @@ def plain(told: Any, most: int, keep: Callable[[int], None]) -> Value:
     ``most``: the items that the agent sends of a list or a map, 0 for all. ``keep`` gets how many bytes of
     memory the value takes.
     """
-    converter = _Converter(most)
-    try:
-        value = converter.value(told, 0)
-    except (TypeError, ValueError, KeyError, ArithmeticError) as error:
-        raise UnreadableError(f"it makes no sense ({type(error).__name__})") from None
-    keep(converter.spent)
-    return value
+    return _Converter(most).made(told, keep, "it")
 
 
 def must_be_all(told: list[Any] | dict[str, Any], most: int) -> None:
@@ -70,47 +64,35 @@ def must_be_all(told: list[Any] | dict[str, Any], most: int) -> None:
         raise UnreadableError(f"Jolokia sends {most} items at most (maxCollectionSize)")
 
 
-class _Converter:
-    """Makes the values of one answer, as many as its budget allows."""
+class _Converter(Converter):
+    """Makes a value of JSON."""
+
+    nested = (list, dict)
 
     def __init__(self, most: int) -> None:
-        self.spent = 0  # bytes
+        super().__init__()
         self._most = most
 
-    def value(self, told: Any, depth: int) -> Value:
-        self._spend(SLOT + NUMBER)
-        if isinstance(told, str):
-            self._spend(TEXT + len(told))
-            if told == _NO_MORE:
-                raise UnreadableError("Jolokia sends no more objects at once (maxObjects)")
-            return told
-        if not isinstance(told, list | dict):
-            return told  # type: ignore[no-any-return]  # null, a boolean or a number
-        if depth >= DEEPEST:
-            raise UnreadableError(f"it is nested deeper than {DEEPEST}")
-        must_be_all(told, self._most)
-        if isinstance(told, list):
-            self._spend(LIST)
-            return [self.value(one, depth + 1) for one in told]
-        self._spend(LIST + DICT + sum(ENTRY + TEXT + len(key) for key in told))
-        part = self._all if told.keys() == _TABLE else self.value
+    def simple(self, thing: Any) -> Value:
+        if thing == _NO_MORE:
+            raise UnreadableError("Jolokia sends no more objects at once (maxObjects)")
+        return self.text(thing) if isinstance(thing, str) else thing  # null, a boolean or a number
+
+    def parts(self, thing: Any) -> Value:
+        must_be_all(thing, self._most)
+        if isinstance(thing, list):
+            return self.list(thing)
+        self.spend(LIST + DICT + sum(ENTRY + TEXT + len(key) for key in thing))
+        part = self._all if thing.keys() == _TABLE else self.value
         for keys, read in _SHAPES:
-            if keys == told.keys():
-                return read({key: part(told[key], depth + 1) for key in keys - _UNREAD})
-        found = {key: part(one, depth + 1) for key, one in told.items()}
+            if keys == thing.keys():
+                return read({key: part(thing[key]) for key in keys - _UNREAD})
+        found = {key: part(one) for key, one in thing.items()}
         return _of_several_indexes(found) or found
 
-    def _all(self, told: Any, depth: int) -> Value:
+    def _all(self, told: Any) -> Value:
         """Convert a part of a table, of which all rows are sent."""
-        if not isinstance(told, list):
-            return self.value(told, depth)
-        self._spend(LIST)
-        return [self.value(one, depth + 1) for one in told]
-
-    def _spend(self, size: int) -> None:
-        self.spent += size
-        if self.spent > MOST_VALUE:
-            raise UnreadableError(f"it needs more than {MOST_VALUE >> 20} MiB of memory")
+        return self.list(told) if isinstance(told, list) else self.value(told)
 
 
 def _of_several_indexes(table: dict[str, Value]) -> dict[str, Value]:
