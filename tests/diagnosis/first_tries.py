@@ -1,8 +1,8 @@
 """First tries: cases that were written from the issue and the sheets alone, after the rules were frozen.
 
-Who wrote them had not read a rule. Nothing is tuned to what was said: the result of the first play stays in
-results/first-tries.json, beside that of the last one. How strong a fault is, and which other fault goes on at
-the same time, is drawn by a generator whose seed is the frozen commit.
+Who wrote them had not read a rule. The result of the first play stays in results/first-tries.json, beside
+that of the last one: a rule may be mended after it, a case may not be changed. How strong a fault is, and
+which other fault goes on at the same time, is drawn by a generator whose seed is the frozen commit.
 
     python run.py first-tries
 """
@@ -68,7 +68,7 @@ def tried(add, name, strengths, beside=(), **told):
                 next(own)
                 yield
                 next(theirs)
-                if second.part == "locks":
+                if second.part == "locks":  # its heads are no others of the case, and may be ended, too
                     scene.may_end += scene.heads
                     scene.heads.clear()
                 next(own)
@@ -321,7 +321,13 @@ def _said(trial, who):
     """When, in seconds after the injection, a check ran, its line, and its causes with their states."""
     return [
         {"at": round(run.begun - trial.events["injected"], 1), "line": run.line,
-         "causes": [{"state": one["state"], **one["cause"], "is_first": "explained_by" not in one}
-                    for one in (run.told or {"findings": ()})["findings"] if "cause" in one]}
+         "causes": [_cause(one) for one in (run.told or {"findings": ()})["findings"] if "cause" in one]}
         for run in trial.by(who)
     ]  # fmt: skip
+
+
+def _cause(finding):
+    cause, subject = finding["cause"], finding["cause"]["subject"]
+    return {"state": finding["state"], "kind": cause["kind"], "of": (subject["thing"], subject["id"]),
+            "certainty": cause["certainty"], "evidence": cause["evidence"],
+            "is_consequence": "explained_by" in finding}  # fmt: skip
