@@ -8,6 +8,7 @@
 ``<!-- alarms PART -->``    lines of ours that alarm where nothing is wrong
 ``<!-- played PART -->``    where, when and with what it was done, and what is missing
 ``<!-- versions PART -->``  what other versions of the servers came to (PART-VERSION.json)
+``<!-- tries PART -->``     what each case came to when it was first played, and when it was played last
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ NAMES = accuracy_locks.NAMES
 ALL_NAMES = NAMES | {"ndb": "NDB Cluster", "jmx": "JVM"}
 ALONE, WITH_SOURCE = "check_replication_lag", "check_replication_lag --source"
 OURS = (ALONE, WITH_SOURCE)
+WITH_CAUSES = ("check_innodb_locks", "check_jmx_thread_pools")
 PEERS = ("check_mysql_health", "pmp-check-mysql-replication-delay")
 SHORT = {"check_mysql_health": "check_mysql_health", "pmp-check-mysql-replication-delay": "pmp"}
 LONGEST = 300  # characters of a line
@@ -55,6 +57,7 @@ def files(_: list[Plugin]) -> dict[Path, str]:
             alarms=lambda part: _lines(part, "false"),
             played=_played,
             versions=_versions,
+            tries=_tries,
         )
     }
 
@@ -264,6 +267,46 @@ def _versions(part: str) -> str:
         "wrong and certain", "false alarms, in healthy cases", "day",
     ]  # fmt: skip
     return table(heads, rows) if rows else "No other version has been tried yet.\n"
+
+
+def _tries(part: str) -> str:
+    told = results(part)
+    if told is None:
+        return _missing(part)
+    rows = []
+    for name, about in told["cases"].items():
+        for server in about["servers"]:
+            first, now = (
+                [row for row in told[of] if (row["case"], row["server"]) == (name, server)]
+                for of in ("first", "trials")
+            )
+            rows.append([
+                name, about["about"], f"{ALL_NAMES[server]}: {'; '.join(about['strengths'])}",
+                _plain(about["expected"]) or "no alarm", _tried(first, fault=about["fault"]),
+                _tried(now, fault=about["fault"]),
+            ])  # fmt: skip
+    heads = ["case", "what happens", "server: how much; what else at the same time", "expected",
+             "when first tried", "now"]  # fmt: skip
+    when = {f"{row['day']} {row['time']} UTC, load {row['load']}, rules of commit {row['commit'][:8]}"
+            for row in told["first"]}  # fmt: skip
+    return table(heads, rows) + "\n" + "\n\n".join(_sentence("First played", sorted(when))) + "\n"
+
+
+def _tried(rows: list[Row], *, fault: bool) -> str:
+    """Return what the check that has causes came to in a trial."""
+    row = next((row for row in rows if row["who"] in WITH_CAUSES), None)
+    if row is None:
+        return "not played"
+    found = []
+    if fault and not row["right"]:
+        causes = ", ".join(f"{name} {number}" for name, number in row["causes"].items())
+        found.append(f"**not right**: {causes}")
+    elif fault:
+        found.append("right, certain" if row["unhedged"] else "right, probably")
+    found += ["**state late or too low**"] if row["in_time"] is False else []
+    for kind, what in (("wrong", "wrong and certain"), ("false", "false alarms")):
+        found += [f"**{what}: {len(row[kind])}**"] if row[kind] else []
+    return "; ".join(found) or "no alarm"
 
 
 def _judges(told: dict[str, Any], row: Row) -> bool:

@@ -61,6 +61,7 @@ class Case(NamedTuple):
     heavy      it needs a processor for itself: no other such is played at the same time
     servers    on which it is possible
     settings   of the data nodes of an NDB Cluster of its own: it is fresh, too
+    beside     a case whose fault is there at the same time, and rightly reported, too
     """
 
     part: str
@@ -78,6 +79,7 @@ class Case(NamedTuple):
     heavy: bool = False
     servers: tuple = SERVERS
     settings: dict = {}  # noqa: RUF012 - never changed
+    beside: object = None
 
     @property
     def seconds(self):
@@ -103,11 +105,6 @@ def fault(name, *, strengths, part="replication", expects=Expected, **told):
 def healthy(name, *, strengths=None, part="replication", expects=Expected, **told):
     """Add a healthy thing that looks like a fault: nothing may alarm, whatever it looks like."""
     return _case(part, name, strengths or ONCE, expects, told, is_fault=False)
-
-
-def of_part(part):
-    """The cases of a part, in the order in which they were added."""
-    return [case for (belongs, _), case in CASES.items() if belongs == part]
 
 
 def middle(strengths):

@@ -48,12 +48,15 @@ def is_hedged(run):
     return run.cause["certainty"] != "certain" if run.cause else bool(HEDGES.search(said(run)))
 
 
+def is_told(cause, told):
+    """Whether a cause of the JSON is this one."""
+    subject = cause.get("subject", {}).get("id") or ""
+    return cause.get("kind") in told.kinds.split() and fnmatchcase(subject, told.of)
+
+
 def _is(run, told):
     """Whether a run names this cause."""
-    if isinstance(told, str):
-        return bool(re.search(told, said(run)))
-    subject = run.cause.get("subject", {}).get("id") or ""
-    return run.cause.get("kind") in told.kinds.split() and fnmatchcase(subject, told.of)
+    return bool(re.search(told, said(run))) if isinstance(told, str) else is_told(run.cause, told)
 
 
 def _name(run, told):

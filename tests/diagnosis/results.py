@@ -2,6 +2,7 @@
 
 from statistics import fmean
 
+import first_tries
 import jmx_scoring
 import locks_scoring
 import ndb_scoring
@@ -47,7 +48,9 @@ def judge(part, paths, about):
         slow, ours = slow + sum(seconds > SLOW for seconds in took), ours + len(took)
         asked = dict.fromkeys(run.who for run in trial.runs)
         trials += [row(case, trial, who) for who in asked]
-    if own := SCORINGS.get(part):
+    if part == first_tries.PART:
+        abouts, found = first_tries.about(cases), []
+    elif own := SCORINGS.get(part):
         abouts = own.about(cases)
         found = own_bars(own, abouts, trials)
     else:
@@ -67,6 +70,7 @@ def _abouts(cases):
 
 def row(case, trial, who):
     """What one of those that were asked came to in a trial."""
+    trial = first_tries.apart(trial, case.beside) if case.beside else trial
     scored = SCORINGS.get(case.part, scoring).score(
         trial, case.expected, who, is_fault=case.is_fault, every=case.every
     )

@@ -113,7 +113,7 @@ def test_every_mark_has_its_end(page):
     of_one_page = {"object", "load", "pools", "meanings", "measured", "late", "troubles", "counted"}
     of_one_page |= {"components", "circles", "datum"}
     of_one_page |= {"checks", "budgets", "bench", "spent", "usage", "said", "machine", "capacity", "growth"}
-    of_one_page |= {"bars", "faults", "healthy", "lag", "wrong", "alarms", "played", "versions"}
+    of_one_page |= {"bars", "faults", "healthy", "lag", "wrong", "alarms", "played", "versions", "tries"}
     assert set(opened) <= {"run", "show", "line", "options", "perfdata"} | of_one_page
 
 
