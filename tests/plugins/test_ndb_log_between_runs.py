@@ -125,7 +125,7 @@ def test_an_episode_split_over_three_runs_is_one(check, watched):
     assert said.perfdata["stuck_episodes"] == "1"
     assert said.text == (
         "NDB_LOG WARNING - node 4 thread 2 was stuck 3 s until HH:MM:SS, probably OS kernel busy"
-        " (system 0.12 core, user 0.02) - check network, swapping, memory compaction"
+        " (system 0.12 core, user 0.02) - check network, swapping"
     )
 
 

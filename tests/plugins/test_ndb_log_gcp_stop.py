@@ -19,7 +19,7 @@ def test_the_node_that_global_checkpoints_waited_for_is_first(check, cluster):
     cluster.say("Node 3: Node 5 missed heartbeat 3", 30, "WARNING")
     said = check("--log", cluster)
     assert said.text == (
-        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, error 2303: GCP stop, global checkpoints waited for it"
+        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, error 2303: GCP stop, all nodes waited for it"
         " - check its disk, and its log for stuck threads (+1 more problem)"
     )
     assert "  node 3: GCP_COMMIT lag 20 s at HH:MM:SS, commits waited for node 4" in said.details
@@ -31,7 +31,7 @@ def test_the_node_itself_says_that_it_was_a_gcp_stop(check, log):
     log.say("Error handler shutting down system", 30)
     log.say(ENDED, 30, "ALERT")
     assert (
-        "error 2303: GCP stop, global checkpoints waited for it - check its disk" in check("--log", log).text
+        "error 2303: GCP stop, all nodes waited for it - check its disk" in check("--log", log).text
     )
 
 
@@ -40,7 +40,7 @@ def test_the_log_of_the_master_says_why_the_other_node_failed(check, peer):
     peer.say("NR Status: node=4,OLD=Restart completed,NEW=Node failed, fail handling ongoing", 39)
     said = check("--log", peer)
     assert said.text.startswith(
-        "NDB_LOG CRITICAL - node 4 failed at HH:MM:SS, GCP stop, global checkpoints waited for it"
+        "NDB_LOG CRITICAL - node 4 failed at HH:MM:SS, GCP stop, all nodes waited for it"
     )
 
 
@@ -51,7 +51,7 @@ def test_a_stuck_thread_of_that_node_is_the_cause(check, log, cluster):
     cluster.say(f"Node 3: {STOP}", 70, "WARNING")
     said = check("--log", log, "--log", cluster)
     assert said.text.startswith("NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, thread 2 was stuck 16 s - ")
-    assert "  error 2303: GCP stop, global checkpoints waited for it" in said.details
+    assert "  error 2303: GCP stop, all nodes waited for it" in said.details
 
 
 def test_a_disk_that_lagged_before_it_is_the_cause(check, log):
@@ -93,6 +93,6 @@ def test_a_start_that_another_node_ended_says_why(check, log, words, why, advice
 def test_the_nodes_that_it_waits_for_are_named_before_they_end(check, cluster):
     cluster.say(f"Node 3: {STOP}", 20, "WARNING")
     assert check("--log", cluster).text == (
-        "NDB_LOG CRITICAL - node 3: global checkpoints stopped at HH:MM:SS, they waited for node 4, which is ended"
+        "NDB_LOG CRITICAL - node 3: global checkpoints stopped at HH:MM:SS, they waited for node 4"
         " - check the disk and the log of node 4 for stuck threads"
     )

@@ -126,7 +126,7 @@ OWN = {
         (29, A, "Node 4: Forced node shutdown completed. Occured during startphase 5. Caused by error 2341: 'Internal program error (failed ndbrequire)(x). Temporary error, restart node'."),
     ],
     # 91100: a node that is copied to it ends it
-    "CRITICAL - node 4 failed to start (phase 5) at HH:MM:SS, error 2303 - run perror --ndb 744, and check the log of node 11": [
+    "CRITICAL - node 4 failed to start (phase 5) at HH:MM:SS, error 2303: node 11 could not copy data... - run perror --ndb 744, and check the log of node 11": [
         (900, I, "NDB Cluster -- DB node 4"),
         (30, I, "Killed by node 11 as copyfrag failed, error: 744"),
         (29, A, f"Node 4: {KILLED_IN_START}"),

@@ -4,6 +4,7 @@ import math
 from types import SimpleNamespace
 
 import pytest
+from stallwatch.findings import ProbeError
 from stallwatch.probes.mysql import innodb
 from stallwatch.probes.mysql.locks import deadlocks, in_status
 from stallwatch.probes.mysql_backup import mydumper, mysqldump, physical
@@ -94,5 +95,5 @@ def test_of_ndb(absurd, monkeypatch):
     ends = next(one for one in vars(ndb_memory).values() if hasattr(one, "ends")).ends
     assert ends(SimpleNamespace(_ndbinfo=None)) == {4: 95.0}
     monkeypatch.setattr(ndb_page_buffer, "configured", lambda *_: {3: absurd})
-    with pytest.raises(ValueError, match="is no number of bytes"):
-        ndb_page_buffer._sizes(None, None, ndb_page_buffer.NONE)
+    with pytest.raises(ProbeError, match="is no number of bytes"):
+        ndb_page_buffer._sizes(None)

@@ -138,11 +138,11 @@ def test_a_consequence_is_never_first_and_counts_for_the_state():
     report = Report("x", judge([FULL, SLOW], {}))
     assert written(report).splitlines() == [
         "X CRITICAL - 12 % of writes are slow, slow disk - use a faster disk | slow=12%",
+        "  also: redo log 98 % full, checkpoints behind - wait",
         (
             "  whether redo is written in short bursts that are larger than the redo buffer cannot be seen"
             " while this lasts"
         ),
-        "  also: redo log 98 % full, checkpoints behind - wait",
     ]
     found = json.loads(as_json.written(report))["findings"]
     assert [one.get("explained_by") for one in found] == [1, None]

@@ -40,12 +40,13 @@ def on_the_line(headline: Verdict, room: int) -> tuple[Verdict, list[str]]:
 def _fitted(headline: Verdict, room: int) -> Verdict:
     """Choose forms that fit, none much shorter than it has to be; if none do, leave out clauses as well.
 
-    What is fine stays whole: nobody has a message that it has to fit into.
+    The cause is the last to be shortened. What is fine stays whole: nobody gets it as
+    a message.
     """
     whats = forms(headline.what)[: None if headline.is_wrong else 1]
-    texts = [[*enumerate(each)] for each in (whats, forms(headline.why), forms(headline.advice))]
+    texts = [[*enumerate(each)] for each in (forms(headline.why), whats, forms(headline.advice))]
     ranked = [[text for _, text in chosen] for chosen in sorted(product(*texts), key=_shortened)]
-    choices = [headline._replace(what=what, why=why, advice=advice) for what, why, advice in ranked]
+    choices = [headline._replace(what=what, why=why, advice=advice) for why, what, advice in ranked]
     cut = (_without_last_clauses(one, room) for one in choices)
     fitting = (one for one in chain(choices, cut) if len(one.sentence) <= room)
     return next(fitting, None) or _without_last_clauses(choices[-1], room)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stallwatch import withheld
 from stallwatch.findings import Fault, Line, State
+from stallwatch.line import Forms
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import listed, named
@@ -27,7 +28,6 @@ OVER = frozenset({"back", "unknown"})  # phases
 _NOT_AGAIN = ", not started again"
 # Ends of which the end of another node is the cause
 _FOLLOWS = r"error 230[58]|it lost "
-_ERROR = r"(error \d+): "
 # Why nodes end that a split leaves without an arbitrator
 SPLIT = r"it (lost node \d+ and the arbitration)$"
 ERROR_LOG = "read the node's error log"
@@ -43,7 +43,6 @@ _STALLS = {"6050": 0.0, "2305": 4.0, "2315": 4.0, "2334": 1.0}
 HEARTBEATS = 4.0
 DECLARED_DEAD = "declared dead"
 NEVER = 1e9
-_ROOM = 141  # characters of a line of 160 behind "NDB_LOG CRITICAL - "
 NO_SHUTDOWN, NO_ORDER = "no shutdown in the log", "the log shows no order"
 LOST = "another node lost its connection"
 _NOT_KNOWN = (NO_SHUTDOWN, NO_ORDER, LOST)  # what is reported where no log shows why
@@ -97,23 +96,9 @@ class Down(NamedTuple):
 
 
 def _fault(state: State, what: str, why: str, advice: str, line: Line) -> Fault:
-    """Shorten the line until it fits: drop the restart from the advice, then move an error's words below."""
-    brief, number_only = advice.partition(RESTART)[0], why
-    if match := compiled(_ERROR).match(why):
-        number_only = match[1]
-    bare = what.removesuffix(_NOT_AGAIN)  # the end of its angel is below
-    for short, cause, step in (
-        (what, why, advice),
-        (what, why, brief),
-        (bare, why, brief),
-        (bare, number_only, advice),
-        (bare, number_only, brief),
-    ):
-        if len(f"{short}, {cause} - {step}") <= _ROOM:
-            break
-    if cause != why:
-        line = line._replace(more=tuple(dict.fromkeys((why, *line.more))))
-    return Fault(state, short, cause, step, line)
+    """Report it with shorter forms: without the restart, and without the end of its angel."""
+    whats, steps = Forms(what, what.removesuffix(_NOT_AGAIN)), Forms(advice, advice.partition(RESTART)[0])
+    return Fault(state, whats, why, steps, line)
 
 
 def all_down(nodes: Sequence[str], faults: Sequence[Fault], phases: Collection[str], since: str) -> Fault:

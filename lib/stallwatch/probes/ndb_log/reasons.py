@@ -35,7 +35,7 @@ _ENDED_BY_MASTER = frozenset({2303, 2315})
 # TimeBetweenGlobalCheckpointsTimeout, and a minute for clocks and reports.
 _WAITED = 180.0
 _LCP_STOOD_STILL, _DECLARED_DEAD = 7200, 2315
-_GCP_STOP = "GCP stop, global checkpoints waited for it"
+_GCP_STOP = "GCP stop, all nodes waited for it"
 _GCP_ADVICE = "check its disk, and its log for stuck threads"
 _COPY = r"Killed by node (?P<by>\d+) as copyfrag failed, error: (?P<e>\d+)"
 _REFUSED = (
