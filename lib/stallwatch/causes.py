@@ -176,6 +176,7 @@ EXPLAINS = (
     Explains(Kind.LONG_TRANSACTION, Kind.METADATA_LOCK, Scope.CONNECTION),
     # innodb_lock_wait_timeout ends waits for rows alone, and only after its time: not behind a young lock.
     Explains(Kind.ROW_LOCK, Kind.LOCK_TIMEOUTS, Scope.SERVER),
+    Explains(Kind.LOCK_CIRCLE, Kind.LOCK_TIMEOUTS, Scope.SERVER),
 )
 
 

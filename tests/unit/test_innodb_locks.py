@@ -221,6 +221,31 @@ def test_a_circle_of_locks_of_several_kinds_has_no_head_and_any_of_it_may_be_end
     assert "  connection 23 waits for the user lock job of connection 22\n" in text
 
 
+@pytest.mark.parametrize(
+    ("waits", "age", "expected"),
+    [
+        # One waits on, the other was ended by error 1205 and tries again.
+        (70, 71, ("CRITICAL", Kind.LOCK_CIRCLE, "22 23", 61)),
+        # Both tried again, in the transaction that has the row.
+        (3, 71, ("CRITICAL", Kind.LOCK_CIRCLE, "22 23", 61)),
+        # Both are new: the circle of a moment ago was another.
+        (3, 4, ("OK", None, "", 2)),
+    ],
+)
+def test_a_circle_goes_on_while_one_of_it_waits_on_or_has_its_transaction(look, waits, age, expected):
+    server = Locked()
+    server.pairs = [{"waiting": f"t{HEAD}", "holding": f"t{WAITER}"}]
+    user_lock(server, 9)
+    server.listed[0] = row(HEAD, "report", "Query", 8, "updating", "UPDATE shop.orders SET a = 1")
+    server.transactions = [trx(HEAD, 8, waits=8), trx(WAITER, 10, modified=1)]
+    assert judged(look.report(server))[-1] == 8
+    user_lock(server, waits)
+    server.listed[0] = row(HEAD, "report", "Query", 2, "updating", "UPDATE shop.orders SET a = 1")
+    server.transactions = [trx(HEAD, 2, waits=2), trx(WAITER, age, modified=1)]
+    state, kind, ids, *_, seconds = judged(look.report(server, after=61))
+    assert (state, kind, ids, seconds) == expected
+
+
 def test_who_may_not_see_who_blocks_is_told_what_to_grant(look):
     server = Locked()
     server.idle_head(waits=45)

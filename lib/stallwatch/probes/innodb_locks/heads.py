@@ -166,11 +166,21 @@ def lasting(found: Sequence[Head], later: Sequence[Transaction] | None) -> list[
 
 
 def circles(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]:
-    """Return who wait for one another, which the server does not see, as their locks are of several kinds."""
+    """Return who wait for one another, which the server does not see, as their locks are of several kinds.
+
+    A wait for a row ends with error 1205, and is begun again: it goes on as long as one of them has waited,
+    or has its transaction, since the look that saw the circle first.
+    """
     found, for_rows = [], waiting.for_rows()
+    ages = {one.process: one.age for one in waiting.transactions}
     for circle in details.graph.circles():
-        seconds = [_wait(one, for_rows, details, memory) for one in sorted(circle)]
-        found.append(Blocked(sorted(circle), *map(min, zip(*seconds, strict=True))))
+        connections = sorted(circle)
+        seconds = [_wait(one, for_rows, details, memory) for one in connections]
+        certain, possible = map(min, zip(*seconds, strict=True))
+        lasts = max(*(longest for _, longest in seconds), *(ages.get(one, 0.0) for one in connections))
+        certain = max(certain, memory.seconds(f"circle {' '.join(map(str, connections))}", lasts))
+        behind = set().union(*map(details.graph.behind, connections)) - circle
+        found.append(Blocked(connections, certain, max(certain, possible), behind=len(behind)))
     return found
 
 

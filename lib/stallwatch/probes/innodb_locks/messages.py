@@ -230,8 +230,12 @@ def _circle(found: Found, circle: Blocked, run: Run) -> Reading:
         for one in diagnosis.between(found, circle)
     ]
     ends = "the server does not see such a deadlock: it lasts until one of the waits times out"
-    reading = reading._replace(what=what, line=Line(more=(*locks[:_MOST_WAITS], ends)))
+    reading = reading._replace(what=what, line=Line(_behind(circle), (*locks[:_MOST_WAITS], ends)))
     return _explained(reading, cause, "by locks of several kinds")
+
+
+def _behind(waits: Blocked) -> str:
+    return f", with {plural(waits.behind, 'other')} behind" if waits.behind else ""
 
 
 def _unexplained(found: Found, waits: Blocked, run: Run) -> Reading:
@@ -239,11 +243,10 @@ def _unexplained(found: Found, waits: Blocked, run: Run) -> Reading:
     first = found.details.processes.get(waits.connections[0])
     on = f' ("{first.state}")' if first and waits.lock is not LockKind.ROW else " for a row lock"
     what = f"{plural(len(waits.connections), 'connection')} wait{'s' * (len(waits.connections) == 1)}"
-    behind = f", with {plural(waits.behind, 'other')} behind" if waits.behind else ""
     is_named = waits.lock in {LockKind.ROW, LockKind.TABLE}  # where a table of the server has it at all
     more = () if is_named else tuple(_to_know(found, hangs=waits.lock is LockKind.SERVER))
     what = f"{what} for up to {say_duration(reading.value or 0.0)}"
-    reading = reading._replace(what=what, line=Line(on + behind, more))
+    reading = reading._replace(what=what, line=Line(on + _behind(waits), more))
     return _explained(reading, cause, "who blocks is not known")
 
 
