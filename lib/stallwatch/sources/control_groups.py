@@ -10,6 +10,7 @@ import os
 
 from stallwatch.sources import kernel
 from stallwatch.sources.kernel import counted
+from stallwatch.sources.recording import of_host
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def _numbers(path: str) -> dict[str, int]:
     return found
 
 
+@of_host
 def _read(path: str) -> str:
     """Read a file; "": it is not there, or not for us."""
     try:

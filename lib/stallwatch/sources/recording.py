@@ -2,7 +2,7 @@
 
 MySQL, JMX, ``ndb_mgm`` and what looks at this host ask through ``answer``. Within ``use`` a recorder writes
 each question and its answer, or a player answers and nobody is asked (``tests/recorded/record_and_play.py``
-has both), for one run at a time.
+has both), for one run at a time. Logs and backups are files, which can be kept as they are.
 """
 
 from __future__ import annotations
