@@ -176,7 +176,6 @@ EXPLAINS = (
     Explains(Kind.LONG_TRANSACTION, Kind.METADATA_LOCK, Scope.CONNECTION),
     # innodb_lock_wait_timeout ends waits for rows alone, and only after its time: not behind a young lock.
     Explains(Kind.ROW_LOCK, Kind.LOCK_TIMEOUTS, Scope.SERVER),
-    Explains(Kind.LOCK_CIRCLE, Kind.LOCK_TIMEOUTS, Scope.SERVER),
 )
 
 
@@ -228,8 +227,12 @@ def explains(cause: Cause, other: Cause) -> bool:
 
 
 def unseen(cause: Cause, causes: Iterable[Cause | None]) -> list[str]:
-    """Write what cannot be seen while a cause lasts, but for what is seen all the same among ``causes``."""
-    seen = {other.kind for other in causes if other}
+    """Write what cannot be seen while a certain cause lasts, but for what ``causes`` have of its thing."""
+    if cause.certainty is not Certainty.CERTAIN:
+        return []
+    seen = {
+        other.kind for other in causes if other and other.subject.shares(cause.subject, cause.subject.thing)
+    }
     return [
         f"whether {MEANINGS[row.hidden]} cannot be seen while this lasts"
         for row in HIDES

@@ -39,8 +39,7 @@ _GRAVITY = {state: rank for rank, state in enumerate(_WORSE_AND_WORSE)}
 class Line(NamedTuple):
     """What the line of a finding shows beside ``WHAT, CAUSE - NEXT STEP``, and the lines below it.
 
-    With a Line a finding shows the limit that it breaks, and its cause also while it is OK. Without one it
-    fits into a text message.
+    With a Line a finding shows the limit that it breaks, and its cause also while it is OK.
     """
 
     then: str = ""  # text after ``what`` and the broken limit, or its Forms: " and grows 1 s/s"

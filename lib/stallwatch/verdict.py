@@ -241,11 +241,11 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
 
 def _what(what: str, limit: str, then: str, say: Callable[[str], str]) -> str:
     """Return what was found, the limit that it breaks and the rest, which short forms leave out."""
-    longest, *shorter = forms(what)
-    rests = forms(then)
-    texts = [longest + limit + rest for rest in (*rests, *[""] * (len(rests) > 1))]
-    texts += [text + limit + rest for text in shorter for rest in dict.fromkeys((rests[-1], ""))]
-    return Forms(*map(say, texts)) if len(texts) > 1 else say(texts[0])
+    whats, rests = forms(what), forms(then)
+    if len(whats) > 1 or len(rests) > 1:
+        rests = (*rests, "")
+    texts = [text + limit + rest for text in whats for rest in rests]
+    return Forms(*dict.fromkeys(map(say, texts))) if len(texts) > 1 else say(texts[0])
 
 
 def _label(reading: Reading) -> str:

@@ -80,7 +80,7 @@ def test_what_xa_has_prepared_is_not_ended_by_a_kill_alone(scene, server, until)
         assert "an XA transaction without a connection " in said.text
         assert "end it by XA " in said.text
     else:
-        assert f"XA RECOVER does not list it, then KILL {head.id}" in said.output
+        assert f"KILL {head.id}, then XA COMMIT or ROLLBACK if XA RECOVER lists it" in said.output
         assert f"KILL {head.id}" in said.text
         server.sql(f"KILL {head.id}")
         later = until(lambda said: "without a connection" in said.text, *SOON)

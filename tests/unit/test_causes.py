@@ -153,7 +153,9 @@ def test_a_consequence_is_never_first_and_counts_for_the_state():
     ("cause", "others", "hidden"),
     [
         (Cause(DISK, NODE_3), [], 1),
-        (Cause(DISK, NODE_3), [None, Cause(Kind.REDO_BURSTS, NODE_4)], 0),  # it is seen all the same
+        (Cause(DISK, NODE_3), [None, Cause(Kind.REDO_BURSTS, NODE_3)], 0),  # it is seen all the same
+        (Cause(DISK, NODE_3), [None, Cause(Kind.REDO_BURSTS, NODE_4)], 1),
+        (Cause(DISK, NODE_3, Certainty.LIKELY), [], 0),
         (Cause(DISK, NODE_3._replace(thing=Scope.CONNECTION)), [], 0),  # the disk of another server
         (Cause(CHECKPOINTS, NODE_3), [], 0),
     ],

@@ -142,8 +142,8 @@ def test_the_kind_is_that_of_the_lock_or_the_disk_and_nothing_is_more_certain_th
         ((WORKS, OPEN), Release.END, 0),
         ((IDLE, ROWS[999]), Release.COMMIT, 0),
         ((IDLE, ROWS[1000]), Release.COMMIT, 1000),
-        ((IDLE, TABLE), Release.UNLOCK_TABLES, 0),  # no transaction: LOCK TABLES
-        ((IDLE, QUEUE), Release.UNLOCK_TABLES, 0),
+        ((IDLE, TABLE), Release.COMMIT_OR_UNLOCK, 0),  # of another engine, or LOCK TABLES
+        ((IDLE, QUEUE), Release.COMMIT_OR_UNLOCK, 0),
         ((IDLE, TABLE, OPEN), Release.COMMIT, 0),
         ((IDLE, READ), Release.UNLOCK_TABLES, 0),
         ((WORKS, READ), Release.END, 0),

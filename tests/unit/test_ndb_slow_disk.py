@@ -8,7 +8,6 @@ import pytest
 from clock import keep_time
 from first_line import first_line, perfdata
 from redo_buffers import FakeRedo, buffers
-from stallwatch.causes import MEANINGS, Kind
 from stallwatch.frame.options import mysql
 from stallwatch.sources import host, kernel
 from stallwatch.sources.mysql import MysqlError
@@ -99,7 +98,6 @@ def test_slow_data_files_alone_are_probably_the_disk(look, ndb):
     assert text.splitlines()[1:] == [
         "  node 3: 54 of 60 page writes and 0 of 20 undo log waits took over 0.5 s in 1 min",
         "  no other evidence of the disk: look at the processors of its host, too",
-        f"  whether {MEANINGS[Kind.REDO_BURSTS]} cannot be seen while this lasts",
     ]
     assert perfdata(text)["slow_pages"] == "90%;10;50"
     assert perfdata(text)["slow_undo"] == "0%;10;50"

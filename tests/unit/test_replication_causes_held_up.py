@@ -185,7 +185,7 @@ def test_r5_blames_the_reader_before_the_definition_that_the_applier_queues_behi
     """As metadata_locks of MySQL 9.7.2 shows it: nothing that is granted keeps the applier waiting."""
     found = locked.r5_server_locked(case(looks=looks(QUEUED, READER, ALTER), locks=QUEUE))
     assert found.what == "ALTER TABLE t.a of 30, behind connection 204 root@localhost, idle for 3 min"
-    assert found.advice == "KILL 204 on the replica, or let it UNLOCK TABLES"
+    assert found.advice == "KILL 204 on the replica, or let it COMMIT or UNLOCK TABLES"
     assert found.more == ("connection 30 has run ALTER TABLE t.a for 1 min 10 s",)
     unknown = locked.r5_server_locked(case(looks=looks(QUEUED, ALTER), locks=QUEUE[1:]))
     assert unknown.what == "ALTER TABLE t.a of connection 30 app@web1, which waits itself"
@@ -213,7 +213,7 @@ def test_r6_blames_who_keeps_the_holder_of_the_row_waiting():
     assert found.what == (
         "row lock held by UPDATE t.b of 30, behind connection 204 root@localhost, idle for 3 min"
     )
-    assert found.advice == "KILL 204 on the replica, or let it UNLOCK TABLES"
+    assert found.advice == "KILL 204 on the replica, or let it COMMIT or UNLOCK TABLES"
 
 
 @pytest.mark.parametrize("heads", [1, 2])

@@ -178,6 +178,8 @@ def pause(seconds: float, took: float, deadline: Deadline) -> None:
 def _not_comparable(last: Look, now: Look, it: str) -> str:
     """Return why two looks are not about the same run of the same thing; "": they are."""
     passed = now.at - last.at
+    if (last.start is None) != (now.start is None):
+        return f"whether {it} has restarted since the last look is not known"
     if last.start != now.start or has_restarted(now.uptime, last.uptime, passed):
         return f"{it} has restarted since the last look"
     if now.uptime > last.uptime + max(0.0, passed) + _LATE:

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 _WORDS = 24  # letters of a server's words that are of any use
 LONGEST = 160  # letters before the perfdata: a text message
 _OR = re.compile(r", or (?!.*, or ).*")
-# A clause begins outside of quotes and brackets; what is in brackets at the end is one, too.
-_CLAUSE = re.compile(r"""(, |: | (?=\([^()]*\)$))(?=(?:[^"'()]|"[^"]*"|'[^']*'|\([^()]*\))*$)""")
+_LIST = r"(?:[\w.@-]+, )*[\w.@-]+ (?:and|or) [\w.@-]+|[^:]*? and \d+ more\b"  # after its first comma
+# A clause begins outside of quotes, brackets and lists; what is in brackets at the end is one, too.
+_CLAUSE = re.compile(
+    rf"""(, (?!{_LIST})|: | (?=\([^()]*\)$))(?=(?:[^"'()]|"[^"]*"|'[^']*'|\([^()]*\))*$)"""
+)
+_NUMBERED = re.compile(r"\w+ \d+(?:, \d+)*(?: and \d+(?: more)?)?")  # who: what to do stands behind that
 _CONDITION = re.compile(r"(?<=[.?]) If [\w ]+$|: if [\w ]+$")  # its clause has been cut: "Is it up? If so"
 _DOUBT = re.compile(r"\b(probably|perhaps|likely|check|find out|unless)\b")
-_STAYS = re.compile(rf"{_DOUBT.pattern}|: error \d+$")
+_STAYS = re.compile(rf"{_DOUBT.pattern}|^, (?:or|but|so)\b|\bnot known\b|: error \d+$")
 _DOMAIN = re.compile(r"(@[A-Za-z][\w-]*)\.[\w.-]*\w")  # of an account: app@web1.example.com
 
 
@@ -38,24 +42,20 @@ def on_the_line(headline: Verdict, room: int) -> tuple[Verdict, list[str]]:
 
 
 def _fitted(headline: Verdict, room: int) -> Verdict:
-    """Choose forms that fit, none much shorter than it has to be; if none do, leave out clauses as well.
+    """Choose the forms that fit and lose least; if none fit, leave out clauses, too.
 
-    The cause is the last to be shortened. What is fine stays whole: nobody gets it as
-    a message.
+    A letter of the next step is worth half of another: what is left out of it first is a second choice.
+    What is fine stays whole: nobody gets it as a message.
     """
     whats = forms(headline.what)[: None if headline.is_wrong else 1]
-    texts = [[*enumerate(each)] for each in (forms(headline.why), whats, forms(headline.advice))]
-    ranked = [[text for _, text in chosen] for chosen in sorted(product(*texts), key=_shortened)]
-    choices = [headline._replace(what=what, why=why, advice=advice) for why, what, advice in ranked]
+    choices = [
+        headline._replace(what=what, why=why, advice=advice)
+        for why, what, advice in product(forms(headline.why), whats, forms(headline.advice))
+    ]
+    choices.sort(key=lambda one: -2 * len(one.what) - 2 * len(one.why) - len(one.advice))
     cut = (_without_last_clauses(one, room) for one in choices)
     fitting = (one for one in chain(choices, cut) if len(one.sentence) <= room)
     return next(fitting, None) or _without_last_clauses(choices[-1], room)
-
-
-def _shortened(chosen: tuple[tuple[int, str], ...]) -> tuple[int, int]:
-    """Rank a choice by the text that is shortened most, then by all of them."""
-    places = [place for place, _ in chosen]
-    return max(places), sum(places)
 
 
 def _without_last_clauses(headline: Verdict, room: int) -> Verdict:
@@ -63,7 +63,7 @@ def _without_last_clauses(headline: Verdict, room: int) -> Verdict:
 
     First the second choice of the next step goes, then the domain of an account, then the last steps (", then
     START REPLICA"), then the last clauses of the cause, then those of what was found; of a server's own words
-    as many stay as fit. What makes a cause doubtful stays, and "check it" never loses what the check is for.
+    as many stay as fit. What makes a text doubtful or restricts it stays, and a list stays whole.
     """
     fitting = headline
     *_, (_, _, last) = _shorter(headline)
@@ -103,6 +103,8 @@ def _without_clauses(text: str, least: int = 0) -> Iterator[str]:
     while clauses := list(_CLAUSE.finditer(text)):
         begin, in_brackets = clauses[-1].start(), clauses[-1][0] == " "
         if _STAYS.search(text[begin:]) or (len(clauses) <= least and not in_brackets):
+            return
+        if _NUMBERED.fullmatch(text[:begin]):
             return
         text = _CONDITION.sub("", text[:begin])
         yield text

@@ -48,7 +48,11 @@ def _below(verdict: Verdict, report: Report) -> list[str]:
     if not (report.everything or verdict.is_wrong):
         return []
     step = [f"  next step: {verdict.step_below}"] if verdict.step_below else []
-    follows = [f"  also: {one.detail}" for one in report.consequences(verdict)]
+    follows = [
+        line
+        for one in report.consequences(verdict)
+        for line in (f"  also: {one.detail}", *(f"    {more}" for more in one.more))
+    ]
     return [*step, *follows, *(f"  {line}" for line in verdict.more)]
 
 

@@ -111,8 +111,9 @@ class Collector:
     def transactions(self) -> tuple[Transaction, ...]:
         """Ask for the transactions that wait, and the oldest: in a way that the server can bear."""
         if in_status.is_better(self.asking, self._waiting_now):
-            listed = self._processes()
-            self.asking.must_have_answered()
+            is_new, listed = self._listed is None, self._processes()
+            if is_new:
+                self.asking.must_have_answered()
             answer = in_status.ask(self.asking, listed=listed)
             if not answer.text:
                 what = f"{self._waiting_now} connections of {self.asking.server.where} wait for a row"

@@ -168,8 +168,8 @@ def lasting(found: Sequence[Head], later: Sequence[Transaction] | None) -> list[
 def circles(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]:
     """Return who wait for one another, which the server does not see, as their locks are of several kinds.
 
-    A wait for a row ends with error 1205, and is begun again: it goes on as long as one of them has waited,
-    or has its transaction, since the look that saw the circle first.
+    A wait for a row ends with error 1205, and is begun again. So a circle goes on for certain as long as one
+    of them waits since the look that saw it first, and possibly as long as one has its transaction.
     """
     found, for_rows = [], waiting.for_rows()
     ages = {one.process: one.age for one in waiting.transactions}
@@ -177,10 +177,12 @@ def circles(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]
         connections = sorted(circle)
         seconds = [_wait(one, for_rows, details, memory) for one in connections]
         certain, possible = map(min, zip(*seconds, strict=True))
-        lasts = max(*(longest for _, longest in seconds), *(ages.get(one, 0.0) for one in connections))
-        certain = max(certain, memory.seconds(f"circle {' '.join(map(str, connections))}", lasts))
+        ids, waits = " ".join(map(str, connections)), max(longest for _, longest in seconds)
+        certain = max(certain, memory.seconds(f"circle {ids}", waits))
+        oldest_ = max(ages.get(one, 0.0) for one in connections)
+        possible = max(certain, possible, memory.seconds(f"perhaps circle {ids}", max(waits, oldest_)))
         behind = set().union(*map(details.graph.behind, connections)) - circle
-        found.append(Blocked(connections, certain, max(certain, possible), behind=len(behind)))
+        found.append(Blocked(connections, certain, possible, behind=len(behind)))
     return found
 
 

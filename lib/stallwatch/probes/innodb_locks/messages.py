@@ -81,7 +81,7 @@ def _head(found: Found, head: Head, run: Run) -> Reading:
     probably = "" if head.certainty is Certainty.CERTAIN else "probably "
     verb = "block" if head.beside and head.certainty is not Certainty.POSSIBLE else "blocks"
     who, whom = _heads(head), _whom(found, head)
-    pairs = (who[0], whom[0]), (who[0], whom[0]), (who[-1], whom[-1])  # the place goes before the account
+    pairs = (who[0], whom[0]), (who[-1], whom[-1])
     what = Forms(*(f"{one} {probably}{verb} {others} for {seconds}" for one, others in pairs))
     reading = reading._replace(what=what, line=Line(_place(found, head), tuple(_below(found, head, cause))))
     return _explained(reading, cause, _does(head, cause), named=bool(head.beside))
@@ -223,15 +223,16 @@ def _circle(found: Found, circle: Blocked, run: Run) -> Reading:
     cause, reading = diagnosis.of_circle(found, circle), _judged(circle, run)
     names = listed([str(one) for one in circle.connections])
     probably = "" if cause.certainty is Certainty.CERTAIN else "probably "
-    seconds = say_duration(reading.value or 0.0)
+    seconds = f"{'' if reading.confirmed else 'up to '}{say_duration(reading.value or 0.0)}"
     what = f"connections {names} {probably}wait for each other for {seconds}"
     locks = [
         f"connection {one.waiting} waits for the {words.lock(one)} of connection {one.holding}"
         for one in diagnosis.between(found, circle)
     ]
-    ends = "the server does not see such a deadlock: it lasts until one of the waits times out"
-    reading = reading._replace(what=what, line=Line(_behind(circle), (*locks[:_MOST_WAITS], ends)))
-    return _explained(reading, cause, "by locks of several kinds")
+    ends = "the server does not see such a deadlock: only a time-out ends a wait, and a retry begins it again"
+    behind = Forms(_behind(circle), "")
+    reading = reading._replace(what=what, line=Line(behind, (*locks[:_MOST_WAITS], ends)))
+    return _explained(reading, cause, Forms("by locks of several kinds", "a deadlock"))
 
 
 def _behind(waits: Blocked) -> str:
@@ -246,8 +247,8 @@ def _unexplained(found: Found, waits: Blocked, run: Run) -> Reading:
     is_named = waits.lock in {LockKind.ROW, LockKind.TABLE}  # where a table of the server has it at all
     more = () if is_named else tuple(_to_know(found, hangs=waits.lock is LockKind.SERVER))
     what = f"{what} for up to {say_duration(reading.value or 0.0)}"
-    reading = reading._replace(what=what, line=Line(on + _behind(waits), more))
-    return _explained(reading, cause, "who blocks is not known")
+    reading = reading._replace(what=what, line=Line(Forms(on + _behind(waits), on, ""), more))
+    return _explained(reading, cause, Forms("who blocks is not known", "by whom is not known"))
 
 
 def _summary(found: Found) -> str:

@@ -41,9 +41,11 @@ class Changes:
         self._looks = Looks(memory, Look(clock, clock, self._counts, start), "the JVM")
         self._last = last = self._looks.last
         self._why = self._looks.why if last else "this is the first look"
-        self.restarted = bool(last and self._why and not self._looks.again)
-        is_newer = last and last.start is not None and start is not None and start > last.start
-        self.restarted_for: float | None = clock if is_newer else None
+        if last and start is last.start is None and clock < last.uptime:
+            self._why = "our clock has gone back since the last look"
+        known = last.start if last and start is not None else None
+        self.restarted = known is not None and start != known
+        self.restarted_for: float | None = clock if known is not None and (start or 0.0) > known else None
         self.seconds = 0.0 if self._why else self._looks.interval.seconds
 
     def last(self, key: str) -> float | None:

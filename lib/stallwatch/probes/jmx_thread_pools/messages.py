@@ -35,7 +35,7 @@ _MOST = 10  # pools that each have perfdata of their own: every one takes about 
 
 # By evidence, words that are not those of the pool's row in the table of its family.
 _NO_NEW = {
-    "why": Forms("the pool is slow or unable to open new ones", "no new ones"),
+    "why": Forms("the pool is slow or unable to open new ones", "no new ones in time"),
     "advice": Forms("check that the database or service answers", "check the database or service"),
     "more": "and that it lets the application log in; the application's log has the errors",
 }

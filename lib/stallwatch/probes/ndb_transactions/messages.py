@@ -6,7 +6,7 @@ from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.probes.ndb_transactions import queries
 from stallwatch.probes.ndb_transactions.diagnosis import INACTIVE, LOCK_HELD, LOCK_WAIT
 from stallwatch.probes.ndbinfo.queries import not_seen
-from stallwatch.sources.mysql import DeniedError, NoAnswerError
+from stallwatch.sources.mysql import DeniedError, MissingTableError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration
@@ -33,7 +33,7 @@ def all_of_it(found: Diagnosis) -> Iterator[Finding]:
     yield _inactive(found)
     yield from _lock_waits(found)
     yield from found.unread
-    yield from (_unread(one, found.totals) for one in found.refused if not (one.evidence or one.of_version))
+    yield from (_unread(one, found.totals) for one in found.refused if not (one.evidence or _is_of_old(one)))
     yield from _unclear(found.unclear)
     yield from _counts(found.totals)
     yield from found.notes
@@ -46,13 +46,18 @@ def _unread(one: Refusal, totals: Totals) -> ProbeError:
     return ProbeError(f"{one.about} is not known: {one.error.what}", one.error.advice)
 
 
+def _is_of_old(one: Refusal) -> bool:
+    """Whether it is the table of waits, which versions before 7.5.3 do not have."""
+    return one.about == queries.WAITS and isinstance(one.error, MissingTableError)
+
+
 def _unseen(refused: Iterable[Refusal]) -> Iterator[Fault]:
     """Write what does not explain anything, an aside for each reason."""
     told: dict[str, str] = {}
     for one in refused:
-        if one.of_version and not one.evidence:
+        if _is_of_old(one):
             told["version"] = f"this version does not show {one.about}"
-        elif one.of_version or not one.evidence:
+        elif not one.evidence or one.of_version:
             continue
         elif isinstance(one.error, DeniedError):
             told.setdefault("denied", not_seen(one.about, one.error))

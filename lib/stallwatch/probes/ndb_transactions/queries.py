@@ -100,6 +100,9 @@ class Transaction(NamedTuple):
     is_active: bool  # it waits for data nodes
 
 
+WAITS = "who waits for whom"
+
+
 class Lock(NamedTuple):
     """What a transaction holds or waits for; a row is node, table, fragment and number."""
 
@@ -158,7 +161,7 @@ class Queries:
             self._ndbinfo.rows("SET ndbinfo_max_rows = 256")  # at a time, not 10: 40,000 take half as long
             return self._locks("state = 'W'")
 
-        return self._inquiry.ask("who waits for whom", ask, takes=0.0)
+        return self._inquiry.ask(WAITS, ask, takes=0.0)
 
     def holds(self, rows: Sequence[tuple[int, ...]]) -> list[Lock] | None:
         """Give MOST_LOCKS locks that are held on these rows, longest first."""

@@ -176,7 +176,7 @@ class Ndbinfo:
         if "ndbinfo_offline" not in notes:
             return ProbeError(f"{nothing}: {said}" if notes else f"{nothing}, and no data node answers it")
         online = "SET GLOBAL ndbinfo_offline = 0"
-        advice = Forms(f"{online}, unless the server is being upgraded", online)
+        advice = Forms(f"{online}, unless the server is being upgraded", f"{online} unless it is upgraded")
         error = ProbeError(f"{nothing}, ndbinfo is offline", advice)
         error.more = (f"the server: {said}",)
         return error

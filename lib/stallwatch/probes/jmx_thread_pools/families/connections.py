@@ -145,7 +145,7 @@ FAMILIES = (
             Meaning(
                 "*",
                 Kind.CONNECTIONS_HELD,
-                Forms("objects are used for long or never returned", "objects are not returned"),
+                Forms("objects are used for long or never returned", "objects are not returned in time"),
                 DUMP,
                 "it shows who uses them and who waits",
                 certainty=Certainty.LIKELY,

@@ -63,7 +63,7 @@ class Step(Enum):
     END_BY_XA = auto()  # what no connection has
     END_OWN_BY_XA = auto()  # what a connection has prepared
     FIND_BY_XA = auto()  # which of several that no connection has
-    CHECK_XA = auto()  # that it is not prepared, then KILL
+    CHECK_XA = auto()  # whether KILL has left it prepared: while its connection lives, nobody else can end it
     FIND_USER_LOCK = auto()
     GRANT = auto()  # what is missing to see the holder
     FIND_OLDER = auto()  # in the process list
@@ -178,7 +178,7 @@ class Head(NamedTuple):
         found = next((one.release for one in self.waits if not one.queued), Release.END)
         if self.transaction and found in {Release.COMMIT_OR_UNLOCK, Release.END}:
             return Release.COMMIT
-        return Release.UNLOCK_TABLES if found is Release.COMMIT_OR_UNLOCK else found  # no transaction
+        return found
 
 
 def _one_of_several(head: Head) -> Proof:

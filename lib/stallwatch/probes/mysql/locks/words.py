@@ -36,7 +36,7 @@ _LOCKS = {
 _DOES = {
     "rolls_back": Forms("which rolls back"),
     "killed": Forms("killed already"),
-    "one_of_several_without_connection": Forms("prepared or rolling back", "prepared"),
+    "one_of_several_without_connection": Forms("prepared or rolling back"),
     "commit_waits_for_the_disk": Forms("waiting for the disk (COMMIT)", "waiting for the disk"),
     "commits_for_long": Forms("waiting for the disk (COMMIT)", "waiting for the disk"),
 }
@@ -61,7 +61,8 @@ _STEPS: dict[Step, tuple[str, ...]] = {
     Step.SEE_DISK: ("see what keeps the disk busy (check_host)", "see check_host"),
     Step.END_BY_XA: (
         "end {xa} by XA where it began (XA RECOVER, XA COMMIT or ROLLBACK): here or on the source",
-        "end {xa} by XA where it began",
+        "XA RECOVER, then XA COMMIT or XA ROLLBACK of what it lists",
+        "XA RECOVER, then XA ROLLBACK or COMMIT",
     ),
     Step.END_OWN_BY_XA: (
         "end {one}{where} by XA COMMIT or XA ROLLBACK: KILL leaves it prepared",
@@ -69,12 +70,15 @@ _STEPS: dict[Step, tuple[str, ...]] = {
     ),
     Step.FIND_BY_XA: ("see which of them XA RECOVER lists",),
     Step.CHECK_XA: (
-        "check that XA RECOVER does not list it, then KILL {one}{where}{rolls}",
-        "check XA RECOVER, then KILL {one}{where}",
+        "KILL {one}{where}{rolls}, then XA COMMIT or ROLLBACK if XA RECOVER lists it",
+        "KILL {one}{where}, then see XA RECOVER",
     ),
     Step.FIND_USER_LOCK: ("SELECT IS_USED_LOCK('its name')",),
     Step.GRANT: ("GRANT what is missing, see below",),
-    Step.FIND_OLDER: ("see SHOW FULL PROCESSLIST for what is older",),
+    Step.FIND_OLDER: (
+        "see INNODB_TRX and SHOW FULL PROCESSLIST for what is older",
+        "see INNODB_TRX for what is older",
+    ),
     Step.SEE_RETRIES: ("see whether the clients try again",),
     Step.ORDER_ROWS: ("let {both} lock rows in the same order",),
     Step.SEE_STATUS: ("see SHOW ENGINE INNODB STATUS",),
@@ -124,7 +128,7 @@ def whose(head: Head, program: Program | None = None) -> Forms:
         long = f"connection {who(head.connection, head.process, program)}"
         return Forms(long, f"connection {head.connection}")
     if not head.transaction:
-        return Forms("one of several transactions without a connection", "one of several XA transactions")
+        return Forms("one of several transactions without a connection")
     if head.transaction.rolls_back:
         return Forms("a transaction from before the last start of the server", "an old transaction")
     return OF_XA

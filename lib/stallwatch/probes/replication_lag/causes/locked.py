@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from stallwatch.causes import Certainty, Subject
+from stallwatch.line import Forms
 from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.asking import meant
 from stallwatch.probes.mysql.locks import ending, words
@@ -211,7 +212,8 @@ def _how_to_find(case: Case, waits: Process) -> tuple[str, ...]:
         what = "LOCK TABLES, ALTER TABLE or an old transaction"
         if GLOBAL_LOCK.search(waits.state):
             what = "FLUSH TABLES WITH READ LOCK or a backup"
-        return f"find {what} in SHOW FULL PROCESSLIST", "the plugin metadata_lock_info names who holds locks"
+        step = Forms(f"find {what} in SHOW FULL PROCESSLIST or INNODB_TRX", "see INNODB_TRX for who has it")
+        return step, "the plugin metadata_lock_info names who holds locks"
     where = "see performance_schema.metadata_locks for who holds it"
     if flavour and flavour.version < _PERFORMANCE_SCHEMA:
         return where, "its instrument wait/lock/metadata/sql/mdl is off by default"
