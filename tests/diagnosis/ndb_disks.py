@@ -51,7 +51,7 @@ SMALL_REDO = {
 
 @fault(
     "redo log full", strengths=WRITES, settings=SMALL_REDO, lasts=45.0, evident=15.0,
-    told={REDO: ("redo log space",)}, fair=(*FOLLOWS, "redo log space", "checkpoint"),
+    told={REDO: ("redo log space", "slow disk")}, fair=(*FOLLOWS, "redo log space", "checkpoint"),
 )  # fmt: skip
 def redo_log_full(scene, writers):
     """The redo log is small, and what is written fills it faster than checkpoints free it: error 410."""

@@ -374,7 +374,7 @@ def test_after_a_restart_there_is_no_lag_to_compare(look, ndb):
     ndb.show([*buffers(3, used=100), *buffers(4, used=9)])
     status, text = look(after=0)
     assert status == 2
-    assert "no evidence which of the two" in text
+    assert "nothing left the buffer in" in text
 
 
 def test_an_old_version_knows_less_and_says_so_when_it_matters(look, ndb):
@@ -446,7 +446,7 @@ def test_a_disk_that_nobody_counts_is_an_aside(look, disk, monkeypatch):
 def test_a_busy_disk_accuses_its_own_node_only(look, ndb, disk):
     ndb.show([*buffers(3, used=9), *buffers(4, used=100)])
     _, text = look("--data-dir", disk)
-    assert "no evidence which of the two" in text
+    assert "nothing left the buffer in" in text
 
 
 def test_no_connected_data_node_is_not_this_checks_alert(look, ndb):
@@ -755,7 +755,7 @@ def test_a_large_cluster_has_time_for_what_matters(look, ndb, nodes, samples, le
     assert status == 2
     assert "redo buffer of node 2 part 0 100 % full (limit 85 %)" in first_line(text)
     assert f"\n  100 % full ({samples}" in text
-    assert "[CRITICAL] redo log of node 7 95 % full" in text
+    assert "redo log of node 7 95 % full" in text
     assert ("not looked at, as time was short: " in text) == bool(left_out)
     assert left_out in text
     assert "whether redo writes lagged" not in text  # which was asked for
@@ -891,7 +891,7 @@ def test_a_row_that_was_missing_is_no_lag(look, ndb):
     look()
     rows.insert(0, lost)
     ndb.show(FULL)
-    assert "no evidence which of the two" in look()[1]
+    assert "nothing left the buffer in" in look()[1]
 
 
 @pytest.mark.parametrize("runs", [(10, 20), (0, 0)])

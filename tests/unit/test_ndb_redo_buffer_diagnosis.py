@@ -38,6 +38,7 @@ RISING = {"writing": writing(12_000_000, 2_000_000)}
 SATURATED = {"threads": [Thread("ldm", 95), Thread("recv", 44)]}
 AT_EASE = {"threads": [Thread("recv", 44), Thread("ldm", 30)]}
 BUSY_RECEIVER = {"threads": [Thread("recv", 99), Thread("ldm", 60)]}
+STILL = {"still_for": 1.6}
 BOTH_BUSY = {"threads": [Thread("recv", 99), Thread("ldm", 90)]}
 
 
@@ -77,6 +78,11 @@ def judge(*known, stays_full=True):
         ((FLAT, BUSY_RECEIVER), DISK, LIKELY, "rate_is_flat"),
         ((BUSY_DISK, SATURATED), DISK, CERTAIN, "disk_is_busy"),
         ((QUIET_LOG, NO_LAG_NOW, NEVER_LAGGED), UNKNOWN, POSSIBLE, ""),
+        ((STILL, AT_EASE), DISK, LIKELY, "nothing_leaves"),
+        ((STILL,), UNKNOWN, POSSIBLE, ""),  # a thread may have no time
+        ((STILL, BUSY_RECEIVER), UNKNOWN, POSSIBLE, ""),
+        ((STILL, SATURATED), THREAD, CERTAIN, "writer_is_saturated"),
+        ((STILL, AT_EASE, LAGS), DISK, CERTAIN, "redo_lags"),
     ],
 )
 def test_of_a_buffer_that_stays_full(known, kind, certainty, evidence):

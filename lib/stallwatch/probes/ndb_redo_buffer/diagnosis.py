@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 REDO_BUFFER = "redo_buffer"  # the quantity that is judged
 _LAGS = 1 / 30  # of the time: 10 s in 5 min
+FULL = 95.0  # per cent; the last page or two are often not used before operations wait
 _A_WHILE = 60.0  # seconds: what has not happened for less than that proves nothing
 
 
@@ -40,6 +41,12 @@ class TooFull(NamedTuple):
         for use in (*self.steady, *self.peaks):
             found.setdefault(use.part.node, use)
         return list(found.values())
+
+    def is_still(self, node: int) -> bool:
+        """Whether a full buffer of this node had the same content in all of several samples."""
+        return self.confirmed and any(
+            use.part.node == node and use.smallest == use.largest >= FULL for use in self.steady
+        )
 
     def stays_full(self, node: int) -> bool | None:
         """Whether a buffer of this node does; None: there is only one sample."""
@@ -66,6 +73,7 @@ class Evidence(NamedTuple):
 
     node: int
     stays_full: bool | None = False  # a buffer, in all samples; None: there was one sample only
+    still_for: float = 0.0  # seconds of samples in which a full buffer did not change at all
     heard: Heard | None = None  # from its log
     right_now: Lag | None = None  # after the samples
     lately: Lag | None = None  # since the last run
@@ -116,6 +124,15 @@ def _rate_is_flat(evidence: Evidence) -> Proof:
     return {"rate": writing.lately} if evidence.stays_full and writing and writing.is_flat else None
 
 
+def _nothing_leaves(evidence: Evidence) -> Proof:
+    """Find a full buffer that nothing leaves: bursts come and go, and a thread without time would be busy.
+
+    NDB 9.7.2 whose disk hung (8 KB/s): 100 % in all samples, threads at 1 %, and no lag was counted.
+    """
+    has_time = bool(evidence.threads) and not any(one.is_saturated for one in evidence.threads)
+    return {"seconds": evidence.still_for} if evidence.still_for and has_time else None
+
+
 def _drains(evidence: Evidence) -> Proof:
     """Find a buffer that was seen to be emptied, of a node whose redo writes are known not to lag."""
     lately = evidence.lately
@@ -134,6 +151,7 @@ RULES = (
     Rule(Kind.SLOW_DISK, Certainty.LIKELY, "one_of_its_disks_is_busy", _one_of_its_disks_is_busy),
     Rule(Kind.BUSY_THREAD, Certainty.CERTAIN, "writer_is_saturated", _writer_is_saturated),
     Rule(Kind.SLOW_DISK, Certainty.LIKELY, "rate_is_flat", _rate_is_flat),
+    Rule(Kind.SLOW_DISK, Certainty.LIKELY, "nothing_leaves", _nothing_leaves),
     Rule(Kind.REDO_BURSTS, Certainty.CERTAIN, "drains", _drains),
 )
 

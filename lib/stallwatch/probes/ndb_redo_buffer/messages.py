@@ -8,7 +8,7 @@ from stallwatch.causes import Cause, Certainty, Kind
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.line import Forms
 from stallwatch.probes.ndb_redo_buffer import slow_disk
-from stallwatch.probes.ndb_redo_buffer.diagnosis import REDO_BUFFER
+from stallwatch.probes.ndb_redo_buffer.diagnosis import FULL, REDO_BUFFER
 from stallwatch.probes.ndb_redo_buffer.pages import LONG
 from stallwatch.probes.ndb_redo_buffer.samples import WATCHED
 from stallwatch.probes.ndb_redo_buffer.slow_disk import FILES, KINDS, REDO, UNDO_BUFFER
@@ -72,12 +72,12 @@ _PROOFS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "one_of_its_disks_is_busy": lambda of: _disk(of["busy"]),
     "writer_is_saturated": lambda of: f"{of['thread'].name} thread {of['thread'].works:.0f} % busy",
     "rate_is_flat": lambda of: f"redo stays at {say_size(of['rate'])}/s",
+    "nothing_leaves": lambda of: f"nothing left the buffer in {say_duration(round(of['seconds'], 1))}",
     "drains": lambda of: f"no redo write lagged in {say_duration(of['of'])}",
 }
 _PAGES = {"page_reads": "page reads", "page_writes": "page writes", "log_waits": "undo log waits"}
 _IN_TABLE = 40  # the fullest buffers
 _UNLESS = ", unless a checkpoint completes first"
-_FULL = 95.0  # per cent; the last page or two are often not used before operations wait
 _CLIENTS = "clients get time-outs (266, MySQL's 1205), or 1221 with DefaultOperationRedoProblemAction=abort"
 # What it is, what happens when it is full, the cause, the next step, what else helps; all causes are likely.
 _SPACES = {
@@ -231,7 +231,7 @@ class Buffers(NamedTuple):
         diagnosis = self.diagnoses.get(use.part.node)
         if not self.alerts(REDO_BUFFER, value):
             return said
-        clients = (_CLIENTS,) if use.largest >= _FULL else ()
+        clients = (_CLIENTS,) if use.largest >= FULL else ()
         others = self._all(alike) if use in alike[:1] else ()
         more = (seen, *others, *clients, *(below(diagnosis) if diagnosis else ()))
         upto = "" if value == use.smallest else "up to "

@@ -244,11 +244,13 @@ class _Look:
     def _diagnoses(self) -> dict[int, Diagnosis]:
         """Report of each suspect which it is, a small buffer or a slow disk, as far as is known yet."""
         heard = {one.node: one for one in self._heard}
+        seconds = self._samples.seconds if self._samples else 0.0
         return {
             node: diagnose(
                 Evidence(
                     node,
                     stays_full=self._too_full.stays_full(node),
+                    still_for=seconds if self._too_full.is_still(node) else 0.0,
                     heard=heard.get(node),
                     right_now=self._right_now.get(node),
                     lately=self._lately.get(node),
