@@ -246,6 +246,18 @@ def test_a_circle_goes_on_while_one_of_it_waits_on_and_perhaps_in_its_transactio
     assert (state, kind, ids, seconds) == expected
 
 
+def test_of_a_circle_it_is_known_who_waits_behind_it_and_since_when(look):
+    server = Locked()
+    user_lock(server, 45)
+    server.listed[0] = row(HEAD, "report", "Query", 40, "updating", "UPDATE shop.orders SET a = 1")
+    server.listed.append(row(31, "app", "Query", 20, "updating", "UPDATE shop.orders SET a = 2"))
+    server.transactions = [trx(HEAD, 41, waits=40), trx(WAITER, 46, modified=1), trx(31, 20, waits=20)]
+    server.pairs = [{"waiting": f"t{one}", "holding": f"t{WAITER}"} for one in (HEAD, 31)]
+    report = look.report(server)
+    assert report.time - report.ranked[0].cause.since == pytest.approx(40, abs=1)
+    assert ", with 1 other behind, by locks of several kinds" in look(server)[1]
+
+
 def test_who_may_not_see_who_blocks_is_told_what_to_grant(look):
     server = Locked()
     server.idle_head(waits=45)

@@ -143,6 +143,42 @@ def test_of_the_forms_of_all_texts_some_are_chosen_that_fit_together():
     assert in_forms("lag 63 s", why, advice)[0] == f"lag 63 s, {why} - KILL 5"
 
 
+@pytest.mark.parametrize(
+    "listed",
+    ["connections 1040, 1041, 1042 and 5 more", "connections 1040, 1041 and 1042", "tables a, b or c"],
+)
+def test_a_list_stays_whole_wherever_it_stands(listed):
+    long = "x" * 60
+    for what, why, advice in (
+        (f"{listed} block 2 others on {long}", "all idle, and at work before", "KILL 5, then look again"),
+        (long, f"held by {listed}, which have been idle for long, as was seen before", "KILL 5, then look"),
+        (long, "a lock of a table, which has been held for long, as was seen", f"KILL {listed}, then look"),
+    ):
+        assert listed in told(why, advice, what)[0]
+
+
+@pytest.mark.parametrize(
+    "restriction", ["but it was written to", "or what is in there is gone", "so it may be none"]
+)
+def test_what_restricts_a_text_stays(restriction):
+    line, _ = told(
+        f"the dump of shop-part.sql was not made again, {restriction}", "check it, then make a new one"
+    )
+    assert restriction in line
+
+
+def test_a_second_choice_of_the_next_step_goes_before_the_evidence_of_a_cause():
+    advice = Forms("KILL 5 on the replica, or let it commit, or wait", "KILL 5 on the replica")
+    why = Forms("a slow disk: sda is 99.9 % busy, of 8 ms a request", "a slow disk")
+    assert in_forms(WHAT, why, advice)[0] == f"{WHAT}, {why} - KILL 5 on the replica"
+
+
+def test_what_is_fine_stays_whole():
+    what = Forms(", ".join(f"part {number} is well" for number in range(20)), "all is well")
+    first, *_ = written(Report("x", judge([Fault(State.OK, what)], {}))).splitlines()
+    assert first == f"X OK - {what}"
+
+
 def test_what_was_found_has_shorter_forms_too():
     what = Forms(f"{WHAT} and {'more and ' * 20}more", WHAT)
     line, below = in_forms(what, LONG_CAUSE[:50], "KILL 5")

@@ -33,7 +33,7 @@ def of_circle(found: Found, circle: Blocked) -> Cause:
         Certainty.CERTAIN if all(one.certain for one in waits) else Certainty.LIKELY,
         {"step": NextStep(Step.KILL_ONE_OF if clients else Step.WAIT_FOR_TIMEOUT, clients)},
         "circle",
-        found.at - circle.certain,
+        found.at - (circle.certain or circle.possible),
     )
 
 
