@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "plugins"
 LONGEST = 160  # letters before the perfdata, where names are short: a text message
 _LONG = re.compile(r"(\S{20})\S+")  # names that are not short
-_ALARM = re.compile(r"[A-Z_]+ (WARNING|CRITICAL|UNKNOWN) - [^|\n]*")  # a status line before the perfdata
+# The status lines, before the perfdata, of those whose messages offer shorter forms of all texts.
+_ALARM = re.compile(r"(NDB_REDO_BUFFER|JMX_THREAD_POOLS|INNODB_LOCKS) (WARNING|CRITICAL|UNKNOWN) - [^|\n]*")
 # What a shell starts in its background has SIGINT ignored, perhaps these tests.
 AT_A_TERMINAL = ("env", "--default-signal=INT,HUP")
 
@@ -56,7 +57,7 @@ def environment(home):
 
 
 def run(home, plugin, *arguments, variables=(), **settings):
-    """Run a plugin, whose status line has to fit into a text message; it remembers below ``home``."""
+    """Run a plugin; what it remembers is kept below ``home``. Its status line has to fit, see _ALARM."""
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
     command = [sys.executable, str(PLUGINS / plugin), *map(str, arguments)]
     variables = environment(home) | dict(variables)

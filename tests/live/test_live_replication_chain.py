@@ -60,7 +60,7 @@ def test_the_middle_one_of_a_chain_is_stopped(pair, leaf, tmp_path):
         assert f"SQL_THREAD on {middle}" in found[name].output
     assert found["top"].number("lag") == late["top"], found["top"].output
     assert "upstream, " in found["top"].text
-    assert f"have not come through {middle}" in found["top"].text
+    assert f"have not come through {middle}" in found["top"].output
     assert found["alone"].status == 0
     assert "a stopped upstream would not show" in found["alone"].output
 

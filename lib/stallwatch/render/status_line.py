@@ -59,47 +59,42 @@ def _fitted(headline: Verdict, room: int) -> Verdict:
 
 
 def _without_last_clauses(headline: Verdict, room: int) -> Verdict:
-    """Leave out clauses until it fits.
+    """Leave out clauses until it fits; what was found stays.
 
     First the second choice of the next step goes, then the domain of an account, then the last steps (", then
-    START REPLICA"), then the last clauses of the cause, then those of what was found; of a server's own words
-    as many stay as fit. What makes a text doubtful or restricts it stays, and a list stays whole.
+    START REPLICA"), then the last clauses of the cause; of a server's own words as many stay as fit. What
+    makes a text doubtful or restricts it stays, and a list stays whole.
     """
     fitting = headline
-    *_, (_, _, last) = _shorter(headline)
-    for what, short, step in _shorter(headline):
-        fitting = headline._replace(what=what, why=short, advice=step)
+    *_, (_, last) = _shorter(headline.why, headline.advice)
+    for short, step in _shorter(headline.why, headline.advice):
+        fitting = headline._replace(why=short, advice=step)
         missing = len(fitting.sentence) - room
         if missing <= 0:
             break
         if step == last and (words := _fewer_words(short, missing)):
-            fitting = headline._replace(what=what, why=words, advice=step)
+            fitting = headline._replace(why=words, advice=step)
             break
     return fitting
 
 
-def _shorter(headline: Verdict) -> Iterator[tuple[str, str, str]]:
-    what, cause, advice = headline.what, headline.why, headline.advice
-    yield what, cause, advice
+def _shorter(cause: str, advice: str) -> Iterator[tuple[str, str]]:
+    yield cause, advice
     advice = _OR.sub("", advice)
-    yield what, cause, advice
+    yield cause, advice
     cause = _DOMAIN.sub(r"\1", cause)
-    yield what, cause, advice
+    yield cause, advice
     for advice in _without_clauses(advice):  # noqa: B020 - what was yielded last
-        yield what, cause, advice
+        yield cause, advice
     for cause in _without_clauses(cause):  # noqa: B020
-        yield what, cause, advice
+        yield cause, advice
     if not _STAYS.search(cause):
-        cause = cause.partition(": ")[0]  # a server may have left a quote open
-        yield what, cause, advice
-    # The first clause of it may have no verb.
-    for what in _without_clauses(what, 1) if headline.is_wrong else ():  # noqa: B020
-        yield what, cause, advice
+        yield cause.partition(": ")[0], advice  # a server may have left a quote open
 
 
-def _without_clauses(text: str, least: int = 0) -> Iterator[str]:
+def _without_clauses(text: str) -> Iterator[str]:
     """Cut the last clause again and again; of a doubtful text two stay, and the number of an error."""
-    least = 1 if _DOUBT.search(text) else least
+    least = 1 if _DOUBT.search(text) else 0
     while clauses := list(_CLAUSE.finditer(text)):
         begin, in_brackets = clauses[-1].start(), clauses[-1][0] == " "
         if _STAYS.search(text[begin:]) or (len(clauses) <= least and not in_brackets):

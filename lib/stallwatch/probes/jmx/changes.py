@@ -44,7 +44,7 @@ class Changes:
         if last and start is last.start is None and clock < last.uptime:
             self._why = "our clock has gone back since the last look"
         known = last.start if last and start is not None else None
-        self.restarted = known is not None and start != known
+        self.restarted = known is not None and (start != known or bool(last and clock < last.uptime))
         self.restarted_for: float | None = clock if known is not None and (start or 0.0) > known else None
         self.seconds = 0.0 if self._why else self._looks.interval.seconds
 
