@@ -1772,7 +1772,7 @@ def test_the_line_stays_short(many):
     status, text = look()
     assert status == 2
     assert len(text.splitlines()[0].encode()) < 1023
-    assert "node groups 0, 1, 2, 3 and 19 more are down" in first_line(text)
+    assert "node groups 0, 1, 2, 3 and 19 more are down (nodes 1, 2, 3, 4 and 42 more)" in first_line(text)
 
 
 def test_few_rows_are_read(many, monkeypatch):

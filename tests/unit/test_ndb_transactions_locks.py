@@ -360,7 +360,7 @@ def test_locks_that_take_too_long_are_given_up(look, ndb):
     ndb.failing["state = 'W'"] = NoAnswerError("sql1 has not answered within 3 s", "", 3024)
     said = look()
     assert said.status == 1
-    assert "transaction of connection 30 of SQL node 51 inactive for 2 h" in said.text
+    assert "transaction of connection 30 of SQL node 51 inactive for 2 h (limit 300 s)" in said.text
     assert "[UNKNOWN] who waits for whom took too long to read, of 3 operations" in said.output
     ndb.failing["state = 'W'"] = NoAnswerError("sql1 has not answered within 7 s")
     said = look()

@@ -186,7 +186,7 @@ def test_of_a_source_that_was_never_reached_no_lag_is_known(look, replica):
     status, text = look()
     assert status == 1
     assert "lag=" not in text
-    assert ", lag unknown, the receiver " in first_line(text)
+    assert ", lag unknown (no evidence yet), the receiver " in first_line(text)
 
 
 def test_the_grace_can_be_set(look, replica):

@@ -184,3 +184,11 @@ def test_what_was_found_has_shorter_forms_too():
 
 def test_what_fits_in_no_form_is_shown_in_its_shortest():
     assert in_forms(Forms("x" * 300, "y" * 200), Forms("long " * 40, "short"))[0] == f"{'y' * 200}, short"
+
+
+@pytest.mark.parametrize("part", ["a{}, ", "then do {}, ", '"', "(", "'{}', (", "error {}: ", "x, or "])
+def test_a_text_of_any_length_is_cut_at_once(part):
+    """It would take hours if each clause that is cut were looked for from the beginning."""
+    long = "said: " + "".join(part.format(number) for number in range(30_000))
+    line, _ = told(long, long)
+    assert line.startswith(f"REPLICATION_LAG WARNING - {WHAT}, ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import chain, product
 
-from stallwatch.line import CUT, forms
+from stallwatch.line import CUT, LINE, forms, shorten
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 _WORDS = 24  # letters of a server's words that are of any use
 LONGEST = 160  # letters before the perfdata: a text message
 _OR = re.compile(r", or (?!.*, or ).*")
-_LIST = r"(?:[\w.@-]+, )*[\w.@-]+ (?:and|or) [\w.@-]+|[^:]*? and \d+ more\b"  # after its first comma
 # A clause begins outside of quotes, brackets and lists; what is in brackets at the end is one, too.
-_CLAUSE = re.compile(
-    rf"""(, (?!{_LIST})|: | (?=\([^()]*\)$))(?=(?:[^"'()]|"[^"]*"|'[^']*'|\([^()]*\))*$)"""
+_CLAUSE = re.compile(r", |: | (?=\([^()]*\)$)")
+_BALANCED = re.compile(r"""(?:[^"'()]|"[^"]*"|'[^']*'|\([^()]*\))*+""")
+_LIST = re.compile(  # after its first comma
+    r", (?:(?:[\w.@-]+, )*+[\w.@-]+ (?:and|or) [\w.@-]+|[^:]*? and \d+ more\b)"
 )
 _NUMBERED = re.compile(r"\w+ \d+(?:, \d+)*(?: and \d+(?: more)?)?")  # who: what to do stands behind that
 _CONDITION = re.compile(r"(?<=[.?]) If [\w ]+$|: if [\w ]+$")  # its clause has been cut: "Is it up? If so"
@@ -44,7 +45,7 @@ def on_the_line(headline: Verdict, room: int) -> tuple[Verdict, list[str]]:
 def _fitted(headline: Verdict, room: int) -> Verdict:
     """Choose the forms that fit and lose least; if none fit, leave out clauses, too.
 
-    A letter of the next step is worth half of another: what is left out of it first is a second choice.
+    Two letters of the next step count as one: what it loses first is a second choice, which says least.
     What is fine stays whole: nobody gets it as a message.
     """
     whats = forms(headline.what)[: None if headline.is_wrong else 1]
@@ -53,9 +54,11 @@ def _fitted(headline: Verdict, room: int) -> Verdict:
         for why, what, advice in product(forms(headline.why), whats, forms(headline.advice))
     ]
     choices.sort(key=lambda one: -2 * len(one.what) - 2 * len(one.why) - len(one.advice))
-    cut = (_without_last_clauses(one, room) for one in choices)
-    fitting = (one for one in chain(choices, cut) if len(one.sentence) <= room)
-    return next(fitting, None) or _without_last_clauses(choices[-1], room)
+    fitting = headline
+    for fitting in chain(choices, (_without_last_clauses(one, room) for one in choices)):
+        if len(fitting.sentence) <= room:
+            break
+    return fitting
 
 
 def _without_last_clauses(headline: Verdict, room: int) -> Verdict:
@@ -65,20 +68,19 @@ def _without_last_clauses(headline: Verdict, room: int) -> Verdict:
     START REPLICA"), then the last clauses of the cause; of a server's own words as many stay as fit. What
     makes a text doubtful or restricts it stays, and a list stays whole.
     """
-    fitting = headline
-    *_, (_, last) = _shorter(headline.why, headline.advice)
-    for short, step in _shorter(headline.why, headline.advice):
-        fitting = headline._replace(why=short, advice=step)
+    texts = list(_shorter(headline.why, headline.advice))
+    for cause, advice in texts:
+        fitting = headline._replace(why=cause, advice=advice)
         missing = len(fitting.sentence) - room
         if missing <= 0:
-            break
-        if step == last and (words := _fewer_words(short, missing)):
-            fitting = headline._replace(why=words, advice=step)
-            break
+            return fitting
+        if advice == texts[-1][1] and (words := _fewer_words(cause, missing)):
+            return headline._replace(why=words, advice=advice)
     return fitting
 
 
 def _shorter(cause: str, advice: str) -> Iterator[tuple[str, str]]:
+    cause, advice = shorten(cause, LINE), shorten(advice, LINE)  # a server may have said any length
     yield cause, advice
     advice = _OR.sub("", advice)
     yield cause, advice
@@ -94,15 +96,22 @@ def _shorter(cause: str, advice: str) -> Iterator[tuple[str, str]]:
 
 def _without_clauses(text: str) -> Iterator[str]:
     """Cut the last clause again and again; of a doubtful text two stay, and the number of an error."""
-    least = 1 if _DOUBT.search(text) else 0
-    while clauses := list(_CLAUSE.finditer(text)):
-        begin, in_brackets = clauses[-1].start(), clauses[-1][0] == " "
-        if _STAYS.search(text[begin:]) or (len(clauses) <= least and not in_brackets):
+    is_doubtful = _DOUBT.search(text)
+    while begin := _last_clause(text):
+        if _STAYS.search(text[begin:]) or _NUMBERED.fullmatch(text, 0, begin):
             return
-        if _NUMBERED.fullmatch(text[:begin]):
+        if is_doubtful and text[begin : begin + 2] != " (" and not _last_clause(text[:begin]):
             return
         text = _CONDITION.sub("", text[:begin])
         yield text
+
+
+def _last_clause(text: str) -> int:
+    """Return where it begins; 0: there is only one."""
+    for clause in reversed(list(_CLAUSE.finditer(text))):
+        if _BALANCED.fullmatch(text, clause.start()) and not _LIST.match(text, clause.start()):
+            return clause.start()
+    return 0
 
 
 def _fewer_words(cause: str, missing: int) -> str:

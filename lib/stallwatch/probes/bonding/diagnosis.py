@@ -83,7 +83,7 @@ def faults(bond: Bond, rules: Rules) -> Iterator[Fault]:
     if not bond.watches:
         what = f"{bond.name} does not watch its links"
         why = "miimon and arp_interval are 0, so a link that fails stays in use"
-        yield Fault(State.WARNING, what, why, "set miimon=100", Line())
+        yield Fault(State.WARNING, what, why, "set miimon=100")
 
 
 def _mode(bond: Bond, wanted: str | None) -> Iterator[Fault]:
@@ -155,15 +155,15 @@ def _lacp(bond: Bond, *, remembers: bool) -> Iterator[Fault]:
         others = [link for link in bond.up if link not in apart]
         carry = "carry" if others[1:] else "carries"
         why = f"only {_names(others)} {carry} traffic" if others else "they carry no traffic"
-        yield Fault(State.WARNING, what, why, _BUNDLE, Line())
+        yield Fault(State.WARNING, what, why, _BUNDLE)
     elif len({link.aggregator for link in bond.up}) > 1:
         each = listed([f"{link.name} {link.aggregator}" for link in bond.up])
         what = f"links of {bond.name} are in different aggregators ({each})"
-        yield Fault(State.WARNING, what, "only one carries traffic", _BUNDLE, Line())
+        yield Fault(State.WARNING, what, "only one carries traffic", _BUNDLE)
     elif churned := [link for link in bond.up if link.churned]:
         what = f"{_names(churned)} of {bond.name} {are(churned)} churned"
         why = "LACP with the switch is out of step for more than a minute"
-        yield Fault(State.WARNING, what, why, _BUNDLE, Line())
+        yield Fault(State.WARNING, what, why, _BUNDLE)
 
 
 def _is_apart(bond: Bond, link: Link) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.host.model import Activity, DiskLoad, Use
 
 LABELLED, CHOSEN = 2, 4  # disks that have perfdata of their own: the line is to stay within 1023 bytes
-_FITS = Line()
+_LIMIT = Line()
 _IN_NUMBERS = {
     "cpu",
     "disk_busy",
@@ -78,7 +78,7 @@ def without_symptoms(readings: Iterable[Reading], rules: Rules) -> list[Reading]
     by_name = {reading.name: reading for reading in readings if reading.label is None}
     cpu, load = by_name.get("cpu"), by_name.get("load")
     if cpu and load and rules.is_problem(cpu) and rules.is_problem(load):
-        by_name["cpu"] = cpu._replace(line=_FITS._replace(more=(load.what,)))
+        by_name["cpu"] = cpu._replace(line=_LIMIT._replace(more=(load.what,)))
         by_name["load"] = load._replace(in_table=True)
     return [by_name[reading.name] if reading.label is None else reading for reading in readings]
 
@@ -150,19 +150,19 @@ def _processors(host: Activity) -> Iterator[Reading]:
     advice = "see top for who uses them, check_mysqld_process for mysqld"
     what = f"processors {_percent(use.busy)} busy{_over(host)}"
     why = ", ".join(filter(None, (_times(use), _load_shortly(host))))
-    yield Reading("cpu", _rounded(use.busy), "%", what, why, advice, line=_FITS)
+    yield Reading("cpu", _rounded(use.busy), "%", what, why, advice, line=_LIMIT)
     yield Reading("user", _rounded(use.user), "%", in_table=True)
     yield Reading("system", _rounded(use.system), "%", in_table=True)
     what = f"processors wait for disks {_percent(use.iowait)} of their time{_over(host)}"
     why = _disk_shortly(host, host.disks[0]) if host.disks else ""
     yield Reading(
         "iowait", _rounded(use.iowait), "%", what, why, "see iotop or pidstat -d for who reads or writes",
-        line=_FITS,
+        line=_LIMIT,
     )  # fmt: skip
     what = f"steal {_percent(use.steal)} of the processors' time{_over(host)}"
     why = "the hypervisor has more guests than it can serve, or this guest has used up what it may"
     advice = "ask the administrator of the hypervisor, or move this guest"
-    yield Reading("steal", _rounded(use.steal), "%", what, why, advice, line=_FITS)
+    yield Reading("steal", _rounded(use.steal), "%", what, why, advice, line=_LIMIT)
     what = f"the busiest processor {_percent(use.busiest)} busy"
     yield Reading("busiest_processor", _rounded(use.busiest), "%", what)
 
@@ -177,7 +177,7 @@ def _load(host: Activity) -> Iterator[Reading]:
     tasks = "tasks run, want to run, or wait for a disk or a file server"
     why = ", ".join(filter(None, [busy, tasks]))
     advice = "run ps -eo stat,pid,comm --sort=stat, and look at the tasks in state D and R"
-    yield Reading("load", round(value, 3), "", what, why, advice, line=_FITS)
+    yield Reading("load", round(value, 3), "", what, why, advice, line=_LIMIT)
 
 
 def _busiest_disk(host: Activity) -> Iterator[Reading]:
@@ -186,7 +186,7 @@ def _busiest_disk(host: Activity) -> Iterator[Reading]:
         disk = timed[0]
         advice = "see iotop or pidstat -d for who reads or writes"
         yield Reading(
-            "disk_busy", _rounded(disk.busy), "%", *_disk(host, disk), advice, table=table(host), line=_FITS
+            "disk_busy", _rounded(disk.busy), "%", *_disk(host, disk), advice, table=table(host), line=_LIMIT
         )
         if disk.queue is not None:
             yield Reading("disk_queue", _rounded(disk.queue), "", in_table=True)
@@ -195,7 +195,7 @@ def _busiest_disk(host: Activity) -> Iterator[Reading]:
         what += _over(host)
         why = f"{_percent(slow.busy or 0.0)} busy, {say_short(slow.queue or 0.0)} in its queue"
         advice = "check with iostat -x 1 whether it is slow, or asked too much"
-        yield Reading("disk_await", _exact(slow.wait), "s", what, why, advice, line=_FITS)
+        yield Reading("disk_await", _exact(slow.wait), "s", what, why, advice, line=_LIMIT)
 
 
 def _memory(host: Activity) -> Iterator[Reading]:
@@ -203,7 +203,7 @@ def _memory(host: Activity) -> Iterator[Reading]:
         what, why = _memory_shortly(host), f"{say_size(memory.available)} of {say_size(memory.total)}"
         advice = "make buffers smaller, or see who has it: ps -eo rss,pid,comm --sort=-rss"
         yield Reading(
-            "memory_available", _rounded(memory.share_available), "%", what, why, advice, line=_FITS
+            "memory_available", _rounded(memory.share_available), "%", what, why, advice, line=_LIMIT
         )
 
 

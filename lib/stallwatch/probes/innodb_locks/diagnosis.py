@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def of_head(found: Found, head: Head) -> Cause:
-    """Judge a head, or a transaction that blocks nobody, with what is known of its connection."""
+    """Judge who blocks others, or a transaction that blocks nobody, by what its connection does."""
     first, *others = (_known(found, one) for one in head.together)
     return ending.judge(first._replace(beside=others), found.server, found.at)
 

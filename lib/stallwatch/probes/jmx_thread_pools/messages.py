@@ -79,7 +79,7 @@ def overview(snapshot: Snapshot, where: str, places: Sequence[Place], *, watched
     if snapshot.had:
         what = f"{where} had {plural(snapshot.had, 'pool')} and has none now"
         advice = "check whether the JVM is starting, or lost them"
-        yield Fault(State.UNKNOWN, what, advice=advice, line=Line())
+        yield Fault(State.UNKNOWN, what, advice=advice)
         return
     if silent:
         what = f"the pools of {where} show no numbers: {listed(silent, _FEW)}"

@@ -119,7 +119,7 @@ class Alerts(Subject):
         for alert in self._alerts.values():
             if alert.state and alert.fired:
                 why, advice = self._in_doubt(alert)
-                fault = Fault(State[alert.state], self._what(alert), why, advice, Line())
+                fault = Fault(State[alert.state], self._what(alert), why, advice)
                 yield self._event(alert, fault)
 
     def _mutual(self, alert: Alert) -> Alert:

@@ -25,7 +25,6 @@ RESTART = ", then restart the node"
 _INITIAL = ", restart with --initial"  # no advice about a node that has started again
 NO_REASON = "no reason found"
 OVER = frozenset({"back", "unknown"})  # phases
-_NOT_AGAIN = ", not started again"
 # Ends of which the end of another node is the cause
 _FOLLOWS = r"error 230[58]|it lost "
 # Why nodes end that a split leaves without an arbitrator
@@ -90,15 +89,14 @@ class Down(NamedTuple):
             what += f", starting again{present.at(self.since_clock, self.since, 'since')}"
             return _fault(State.CRITICAL, what, self.why, advice, line)
         if self.gave_up:
-            what += _NOT_AGAIN
+            what = Forms(f"{what}, not started again", what)
             line = Line(more=(f"its angel gave up after {self.gave_up} failures", *self.more))
         return _fault(State.CRITICAL, what, self.why, self.advice, line)
 
 
 def _fault(state: State, what: str, why: str, advice: str, line: Line) -> Fault:
-    """Report it with shorter forms: without the restart, and without the end of its angel."""
-    whats, steps = Forms(what, what.removesuffix(_NOT_AGAIN)), Forms(advice, advice.partition(RESTART)[0])
-    return Fault(state, whats, why, steps, line)
+    """Report it with a shorter next step, too: without the restart."""
+    return Fault(state, what, why, Forms(advice, advice.partition(RESTART)[0]), line)
 
 
 def all_down(nodes: Sequence[str], faults: Sequence[Fault], phases: Collection[str], since: str) -> Fault:

@@ -86,13 +86,13 @@ def _contact_lost(downs: Sequence[Down], present: Present) -> Fault:
         what = f"management node {first.by} has lost {named('node', nodes)}"
         what += present.at(first.clock, first.when, "since")
         those = "their logs go on" if len(nodes) > 1 else "its log goes on"
-        return Fault(State.WARNING, what, those, "check the network between their hosts", Line())
+        return Fault(State.WARNING, what, those, "check the network between their hosts")
     until = max(downs, key=lambda down: down.since)
     why = "missed heartbeats" if any(down.why == CUT for down in downs) else "no node restarted"
     what = f"management node {until.by} lost {named('node', nodes)}"
     what += _away(downs, until.since - min(down.when for down in downs))
     what += present.at(until.since_clock, until.since, "until")
-    return Fault(State.WARNING, what, why, "check the network, and the logs of these nodes", Line())
+    return Fault(State.WARNING, what, why, "check the network, and the logs of these nodes")
 
 
 def _away(downs: Sequence[Down], seconds: float) -> str:

@@ -6,7 +6,7 @@ shows since when no phase was completed.
 
 from __future__ import annotations
 
-from stallwatch.findings import Fault, Finding, Line, State
+from stallwatch.findings import Fault, Finding, State
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING
@@ -89,7 +89,7 @@ class Starts(Subject):
         why = f"nothing for {say_duration(self._present.now - when)}"
         log = f"ndb_{node}_out.log" if node else "the lines before in its log"
         whose = "their disks" if len(nodes) > 1 else "its disk"
-        yield Fault(State.WARNING, what, why, f"check {whose} and network, and {log}", Line())
+        yield Fault(State.WARNING, what, why, f"check {whose} and network, and {log}")
 
 
 def _name(node: int | None) -> str:

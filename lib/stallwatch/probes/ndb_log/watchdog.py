@@ -189,7 +189,7 @@ class Watchdog(Subject):
         if episode.seconds is None:
             why, advice = "this version does not log how long", "check swapping, load and steal time"
             what = f'{who} was stuck in "{episode.place}"{self._present.at(episode.clock, episode.when)}'
-            fault = Fault(State.WARNING, what, why, advice, Line())
+            fault = Fault(State.WARNING, what, why, advice)
             return Event(Kind.STUCK, self._node.id, fault, episode.when, episode.when, over)
         cause = judge(*_used(episode), own=episode.own is not None, busy=bool(episode.load))
         stuck = f"was stuck {say_duration(episode.seconds)}"
@@ -220,7 +220,7 @@ class Watchdog(Subject):
         if end:
             what = f"{self._node.prefix}had {len(self._begun)} stuck episodes, {_OFTEN} of them within 10 min"
             why, advice = "threads stall again and again", "check swapping, VM steal and CPU quota"
-            fault = Fault(State.WARNING, what, why, advice, Line())
+            fault = Fault(State.WARNING, what, why, advice)
             yield Event(Kind.LATE, self._node.id, fault, begin, end, self._present.over(end))
 
 

@@ -162,7 +162,7 @@ def _disk(busy: Busy) -> str:
 
 
 def _of_disk(busy: Busy, of: str = "") -> Iterator[str]:
-    """Write what is wrong with a disk, and for how much of the time tasks of its host waited for disks."""
+    """Write what is wrong with a disk, and how long the tasks of its host waited for disks, in per cent."""
     if busy.is_slow:
         yield f"{of}{_disk(busy)}"
     if busy.is_waited_for:

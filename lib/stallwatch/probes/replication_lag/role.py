@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import Fault, Line, State
+from stallwatch.findings import Fault, State
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ def judge(role: str | None, facts: Facts, channels: Sequence[Channel], where: st
     """Judge read_only by the role; without one do nothing."""
     if role == REPLICA and facts.read_only is False:
         advice = f"SET GLOBAL {facts.closed_by} = ON, unless this is the source"
-        yield Fault(State.WARNING, "clients can write to this replica, read_only is OFF", "", advice, Line())
+        yield Fault(State.WARNING, "clients can write to this replica, read_only is OFF", "", advice)
     if role != SOURCE:
         return
     if facts.read_only:
         advice = "SET GLOBAL read_only = OFF, if this is still the source"
-        yield Fault(State.CRITICAL, "no client can write to this source, read_only is ON", "", advice, Line())
+        yield Fault(State.CRITICAL, "no client can write to this source, read_only is ON", "", advice)
     elif not channels:
         yield Fault(State.OK, f"{where} is a source: it takes writes, and replicates from no other server")
     for one in channels:

@@ -54,7 +54,7 @@ def r5_server_locked(case: Case) -> Cause | None:
         what = f'{case.subject} has been "{waits.state}"{_for(case, waits)}'
         advice, *more = _how_to_find(case, waits)
         return Cause(88, what, advice, more=tuple(more))
-    said, step = _judged(case, head, f"{'' if _is_certain(head) else ', probably'} of")
+    said, step = _judged(case, head, "of", " " if _is_certain(head) else ", probably ")
     ids = ", ".join(str(one.connection) for one in head.together)
     held = (f"held by connections {ids}",) if head.beside else ()
     return Cause(88, f"{_waiting(case)}{words.lock(head.first)}{said}", step, more=held)
@@ -107,14 +107,16 @@ def _is_certain(head: Head) -> bool:
     return head.certainty is Certainty.CERTAIN
 
 
-def _judged(case: Case, head: Head, of: str, where: str = " on the replica") -> tuple[str, str]:
-    """Return who blocks the applier, and what it does, behind ``of``; and the next step."""
+def _judged(
+    case: Case, head: Head, of: str, doubt: str = "", where: str = " on the replica"
+) -> tuple[str, str]:
+    """Return who blocks the applier, and what it does, behind ``doubt`` and ``of``; and the next step."""
     cause = ending.judge(head, Subject(""), case.snapshot.now)  # which server it is makes no difference
     its = cause.parameters["each"][0] if head.beside else cause
-    what = f"{of} {words.whose(head, case.signals.program(head.connection))}, {words.does(head, its)}"
+    what = f"{doubt}{of} {words.whose(head, case.signals.program(head.connection))}, {words.does(head, its)}"
     if head.beside:
         last = "or" if cause.certainty is Certainty.POSSIBLE else "and"
-        what += f", {last} {of.rsplit(maxsplit=1)[-1]} {len(head.beside)} more"
+        what += f", {last} {of} {len(head.beside)} more"
     return what, words.step(cause.parameters["step"], where, named=bool(head.beside))
 
 
@@ -146,10 +148,10 @@ def _behind(case: Case, waiting: int, by: str = "") -> Cause | None:
     ends = [one._replace(certain=one.certain and first.certain) for one in graph.last(queued.id)]
     if not ends:
         what = f"{what} connection {case.who(queued.id)}, which waits itself"
-        _, advice = _judged(case, _known(case, queued.id, first), "")
+        _, advice = _judged(case, _known(case, queued.id, first), "behind")
         return Cause(88, what, advice, more=tuple(more)) if first.certain else None
     if head := _head(case, ends):
-        behind, advice = _judged(case, head, f"{'' if _is_certain(head) else 'probably '}behind")
+        behind, advice = _judged(case, head, "behind", "" if _is_certain(head) else "probably ")
         if head.process and head.process.is_client_s_statement:
             ran = say_duration(head.process.seconds)
             more.append(f"connection {head.connection} has run its statement for {ran}")
@@ -162,7 +164,7 @@ def _behind(case: Case, waiting: int, by: str = "") -> Cause | None:
 
 
 def _flushed(case: Case, waits: Process) -> Cause:
-    """Report a FLUSH TABLES that waits for a statement: whoever opens such a table waits with it.
+    """Report a FLUSH TABLES that waits for a statement; who opens one of its tables waits, too.
 
     The statement is older than the FLUSH. To end the FLUSH does not help (MySQL 9.7.2).
     """
@@ -176,7 +178,7 @@ def _flushed(case: Case, waits: Process) -> Cause:
         advice = "see in SHOW FULL PROCESSLIST which statement is older than the FLUSH"
         return Cause(88, what, advice)
     wait = Wait(waits.id, oldest.id, LockKind.STATEMENT, release=Release.END, certain=False)
-    said, step = _judged(case, _known(case, oldest.id, wait), "probably behind")
+    said, step = _judged(case, _known(case, oldest.id, wait), "behind", "probably ")
     ran = f"connection {oldest.id} has run its statement for {say_duration(oldest.seconds)}"
     more = (what, f"the FLUSH waits for a statement that is older, {ran}")
     return Cause(88, f"{case.subject} waits for a FLUSH, {said}", step, more=more)
@@ -254,7 +256,7 @@ def r6_row_locked(case: Case) -> Cause | None:
     what = f"{_waiting(case)}row lock" if lasts else "probably a row lock"
     if not head:
         return Cause(86, f"{what} for {say_duration(seconds)}", _who_blocks(case))
-    said, step = _judged(case, head, f"{', probably' if lasts and not _is_certain(head) else ''} of")
+    said, step = _judged(case, head, "of", ", probably " if lasts and not _is_certain(head) else " ")
     return Cause(86, f"{what}{said}", step, more=more)
 
 
@@ -302,7 +304,7 @@ def still_held(case: Case, ago: float, table: str) -> tuple[str, str] | None:
     """
     users = {one.process for one in case.signals.locks if one.granted and table and one.table == table}
     head = _head(case, _old_enough(case, ago + _timeout(case), users))
-    return _judged(case, head, "probably of", "") if head else None
+    return _judged(case, head, "of", "probably ", "") if head else None
 
 
 def _who_blocks(case: Case) -> str:
