@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from stallwatch.verdict import Verdict
 
 _WORDS = 24  # letters of a server's words that are of any use
-LONGEST = 160  # letters before the perfdata: a text message
 _OR = re.compile(r", or (?!.*, or ).*")
 # A clause begins outside of quotes, brackets and lists; what is in brackets at the end is one, too.
 _CLAUSE = re.compile(r", |: | (?=\([^()]*\)$)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from stallwatch.findings import State
 from stallwatch.line import LINE, shorten
-from stallwatch.render.status_line import LONGEST, on_the_line
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import plain
 from stallwatch.words import plural
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from stallwatch.thresholds import Range
     from stallwatch.verdict import Report, Verdict
 
+LONGEST = 160  # letters before the perfdata: a text message
 SHORTEST = 40  # bytes of text that stay on line 1 beside any perfdata
 # Below line 1; in bytes, so that it stays below the 65504 that NRPE 4 sends.
 LONG_LINES, LONG_LINE, LONG_OUTPUT = 50, 8000, 50_000
@@ -28,7 +28,12 @@ def written(report: Report) -> str:
     room = LINE - len((head + more + numbers).encode())
     if room < SHORTEST:  # the perfdata cannot be kept within the line anyhow
         room = LINE - len((head + more).encode())
-    fitting, left_out = on_the_line(headline, LONGEST - len(head + more))
+    fitting = headline
+    left_out: list[str] = []
+    if len(head + headline.sentence + more) > LONGEST:
+        from stallwatch.render.status_line import on_the_line  # takes 5 ms
+
+        fitting, left_out = on_the_line(headline, LONGEST - len(head + more))
     said = shorten(fitting.sentence, room)
     told = [verdict for verdict in others if report.everything or verdict.to_be_told]
     lines = [f"  {line}" for line in left_out] if said == fitting.sentence else [_tagged(headline)]
