@@ -13,7 +13,7 @@ from stallwatch.render.text import written as as_text
 from stallwatch.thresholds import Range
 from stallwatch.verdict import Report, judge
 
-BATCH, BATCHES = 40, 8
+BATCH, BATCHES = 10, 32  # of longer lists most would be longer than what hypothesis draws at once
 TEXTS = st.text(max_size=60) | st.sampled_from(
     ["a | b=1", "x\n| y=2", "' \" ; $HOST$ `id`", "größer 𝄞 \u202e", "|"]
 )

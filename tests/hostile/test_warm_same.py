@@ -24,7 +24,7 @@ from asking_server import Asking, certificate
 NUMBER = re.compile(r"-?\d[\d.,]*( (?:ms|us|µs|s|min|h|d|KiB|MiB|GiB|TiB|B|%)\b)*")
 NOW = re.compile(r"\b1\d{9}(\.\d+)?")  # in state files
 APART = 1.1  # seconds between looks that make an interval
-ANY = re.compile(r"N(?: N)*")
+ANY = re.compile(r"N(?:[ \u2013]N)*")
 BUSY = ("host", "mysqld_process", "bonding")  # what they see is never the same twice
 WORDS = [("--help",), ("-V",), ("--bogus",), ("--timeout=never", "--output=json")]
 STYLES = ((), ("-v",), ("--output", "json"), ("--output", "human", "-v"))

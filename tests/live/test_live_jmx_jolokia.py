@@ -352,10 +352,9 @@ def test_one_that_has_no_other_thread_ends_the_run_in_time(tmp_path):
         asked = ("-U", jvm.agent_url, "-O", "target:type=Never", "-A", "Value", "-t", "3")
         said = run(tmp_path, "check_jmx", *asked)
         assert said.status == 3
-        assert (
-            "has not answered within 3 s: asked for Value of target:type=Never - check whether a getter hangs"
-            in said.output
-        )
+        # It may have had to wait for the first answer, too.
+        why = r"has not answered within [123](\.\d)? s: asked for Value of target:type=Never - check whether"
+        assert re.search(why, said.output)
         assert time.monotonic() - begun < 3 + 0.5 + 5
 
 

@@ -159,11 +159,14 @@ def sleeps(shop):
 
 def test_a_statement_that_the_limit_of_the_server_does_not_bind_is_ended(check, shop):
     """MySQL's is for SELECT alone."""
-    begun = time.monotonic()
-    said = check("-q", "SHOW TABLES FROM shop WHERE SLEEP(100)", "-t", "4s", "--count", "1", "-vvv")
-    assert time.monotonic() - begun < 4 + SLACK
-    eventually(lambda: sleeps(shop) == [])
-    assert said.status == 2, said.output
+    for _ in range(3):  # a busy machine may not see it end in the half second that there is
+        begun = time.monotonic()
+        said = check("-q", "SHOW TABLES FROM shop WHERE SLEEP(100)", "-t", "4s", "--count", "1", "-vvv")
+        assert time.monotonic() - begun < 4 + SLACK
+        eventually(lambda: sleeps(shop) == [])
+        assert said.status == 2, said.output
+        if "still run" not in said.output:
+            break
     assert "still run" not in said.output
     assert ("KILL QUERY" in said.output) is not isinstance(shop, Mariadb)
 
@@ -291,7 +294,7 @@ def test_a_server_that_hangs_is_critical_in_time(check, shop):
         shop.resume()
     assert time.monotonic() - begun < 2 + SLACK
     assert said.status == 2
-    assert "within 2 s" in said.text
+    assert f"process {shop.pid} is stopped" in said.text
     assert said.perfdata == {}
 
 
