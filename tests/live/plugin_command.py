@@ -14,8 +14,7 @@ ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "plugins"
 LONGEST = 160  # letters before the perfdata, where names are short: a text message
 _LONG = re.compile(r"(\S{20})\S+")  # names that are not short
-# The status lines, before the perfdata, of those whose messages offer shorter forms of all texts.
-_ALARM = re.compile(r"(NDB_REDO_BUFFER|JMX_THREAD_POOLS|INNODB_LOCKS) (WARNING|CRITICAL|UNKNOWN) - [^|\n]*")
+_ALARM = re.compile(r"[A-Z_]+ (WARNING|CRITICAL|UNKNOWN) - [^|\n]*")  # the status line, before the perfdata
 # What a shell starts in its background has SIGINT ignored, perhaps these tests.
 AT_A_TERMINAL = ("env", "--default-signal=INT,HUP")
 

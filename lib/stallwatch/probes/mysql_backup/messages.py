@@ -125,7 +125,11 @@ def not_all_seen(server: Snapshot) -> ProbeError:
     """Report that the account sees only a part."""
     what = f"compared are only the tables that {server.where} shows to this account, {len(server.tables)}"
     return ProbeError(
-        f"{what}: whether others are missing, is not known", f"GRANT {TABLES.mysql} ON *.* shows all"
+        Forms(
+            f"{what}: whether others are missing, is not known",
+            f"{plural(len(server.tables), 'table')} compared, whether others are missing is not known",
+        ),
+        f"GRANT {TABLES.mysql} ON *.* shows all",
     )
 
 
@@ -152,15 +156,20 @@ def place_unknown(place: Place, server: Snapshot) -> ProbeError:
 def place_lost(backup: Backup, place: Place, server: Snapshot) -> Fault:
     """Report that the binary log from the backup on is gone."""
     logs = server.logs or {}
-    why = f"the oldest binary log there is {next(iter(logs))}" if logs else "there are no binary logs there"
+    why = "there are no binary logs there"
+    if logs:
+        oldest = next(iter(logs))
+        why = Forms(f"the oldest binary log there is {oldest}", f"the oldest is {oldest}")
     if place.file in logs:
-        why = (
-            f"{place.file} has {logs[place.file]} bytes there: it is of another server, or was written again"
-        )
-    what = f"{place} is not on {server.where} any more"
-    what += f": after a restore of the {title(backup)} later changes are lost"
+        size = f"{place.file} has {logs[place.file]} bytes there"
+        why = Forms(f"{size}: it is of another server, or was written again", size)
+    lost = f"changes after the {title(backup)} cannot be applied"
+    what = Forms(
+        f"{place} is not on {server.where} any more: {lost} after a restore",
+        f"{place} is gone: {lost}",
+    )
     advice = "keep binary logs longer (binlog_expire_logs_seconds, expire_logs_days), or copy them elsewhere"
-    return Fault(State.WARNING, what, why, advice)
+    return Fault(State.WARNING, what, why, Forms(advice, "keep binary logs longer"))
 
 
 def size_change(backup: Backup, before: float) -> Reading:

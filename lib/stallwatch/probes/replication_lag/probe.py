@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, State
+from stallwatch.line import Forms
 from stallwatch.probes import shared
 from stallwatch.probes.replication_lag import (
     filtered,
@@ -262,5 +263,6 @@ def _why_no_answer(server: Server, error: NoAnswerError) -> Fault:
 
 
 def _no_space(server: Server, why: str) -> Fault:
-    what = f"replication waits for disk space on {server.where}, and the replication status with it"
+    what = f"replication waits for disk space on {server.where}"
+    what = Forms(f"{what}, and the replication status with it", what)
     return Fault(State.CRITICAL, what, why, queries.FREE_SPACE)

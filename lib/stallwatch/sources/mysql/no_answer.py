@@ -56,39 +56,39 @@ class Asked(NamedTuple):
         """The statement for a sentence."""
         return shorten(" ".join(self.sql.split()), _LONGEST)
 
+    def sentence(self, what: str, *shorter: str) -> Forms:
+        """Write what came back, and which statement was asked: short forms leave that out first."""
+        return Forms(f"{what}: asked {self.shortly}", what, *shorter)
+
 
 def reason(failure: Exception, asked: Asked) -> MysqlError:
     """Return why."""
     facts = Facts(failure)
     if isinstance(failure, TooMuchError):
-        return UnreachableError(
-            f"{asked.where} answers too much to be read: asked {asked.shortly}", _TOO_MUCH
-        )
+        return UnreachableError(asked.sentence(f"{asked.where} answers too much to be read"), _TOO_MUCH)
     if facts.late or facts.number in _LATE:
         late = _late(asked, facts)
         late.waited = asked.waited
         return late
     if facts.lost or facts.number in _ENDED:
         return UnreachableError(
-            f"{asked.where} closed the connection: asked {asked.shortly}",
+            asked.sentence(f"{asked.where} closed the connection"),
             "check whether it restarted, or the connection was killed", facts.number,
         )  # fmt: skip
     if not facts.by_server:
-        return UnreachableError(f"{asked.where} breaks MySQL's protocol: asked {asked.shortly}", _BETWEEN)
+        return UnreachableError(asked.sentence(f"{asked.where} breaks MySQL's protocol"), _BETWEEN)
     return _refused(asked, facts)
 
 
 def _late(asked: Asked, facts: Facts) -> NoAnswerError:
-    within = say_duration(round(asked.waited, 1))
+    what = f"{asked.where} has not answered within {say_duration(round(asked.waited, 1))}"
     if facts.number in _LATE:
-        quoted = facts.quoted(asked.sql)
-        what = f"{asked.where} has not answered within {within}: {quoted}: asked {asked.shortly}"
-        return NoAnswerError(what, "", facts.number)
+        return NoAnswerError(asked.sentence(f"{what}: {facts.quoted(asked.sql)}", what), "", facts.number)
     if asked.waited < _NO_TIME:  # another run had the state until now, or the machine is busy
         return NoTimeError(f"no time was left to ask {asked.where}: {asked.shortly}", "raise --timeout")
     if why := asked.why():
-        return NoAnswerError(f"{why.what} ({asked.where} has not answered within {within})", why.advice)
-    return NoAnswerError(f"{asked.where} has not answered within {within}: asked {asked.shortly}")
+        return NoAnswerError(Forms(f"{why.what} ({what})", why.what), why.advice)
+    return NoAnswerError(asked.sentence(what))
 
 
 def _refused(asked: Asked, facts: Facts) -> MysqlError:
@@ -101,11 +101,11 @@ def _refused(asked: Asked, facts: Facts) -> MysqlError:
         what = f"{asked.where} does not know the statement {asked.shortly}"
         return UnknownStatementError(f"{what}: {near}" if near else what, "", number)
     if number in _NO_TABLE:
-        return MissingTableError(f"{asked.where} reports: {quoted}: asked {asked.shortly}", "", number)
+        return MissingTableError(asked.sentence(f"{asked.where} reports: {quoted}"), "", number)
     if found := refusal(number, asked.where, asked.user):
         return found
-    what = f"{asked.where} reports: {quoted} (error {number}): asked {asked.shortly}"
-    return MysqlError(what, "", number, facts.said)
+    what = f"{asked.where} reports: {quoted} (error {number})"
+    return MysqlError(asked.sentence(what), "", number, facts.said)
 
 
 def _denied(asked: Asked, number: int, said: str, quoted: str) -> DeniedError:
@@ -113,7 +113,7 @@ def _denied(asked: Asked, number: int, said: str, quoted: str) -> DeniedError:
     user, _, host = asked.account.rpartition("@")
     account = f"'{user}'@'{host}'"
     if not grant:
-        return DeniedError(f"{asked.where} reports: {quoted}: asked {asked.shortly}", "", number)
+        return DeniedError(asked.sentence(f"{asked.where} reports: {quoted}"), "", number)
     if not user:  # what is granted to it, all who log in by any name have
         return DeniedError(
             f"{asked.where} denied {asked.shortly} to the anonymous account {account}, as which it let us in",
