@@ -27,9 +27,9 @@ def left(folder, count, fresh):
     return told["differences"]
 
 
-@pytest.mark.slow("1000 runs of plugins, and 150 in processes of their own")
-def test_a_thousand_runs_in_one_process_leave_nothing_behind(tmp_path):
-    assert left(tmp_path, 500, 150) == []
+@pytest.mark.slow("400 runs of plugins, and 60 in processes of their own")
+def test_hundreds_of_runs_in_one_process_leave_nothing_behind(tmp_path):
+    assert left(tmp_path, 200, 60) == []
 
 
 @pytest.mark.only_in_all_cells

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from levels import representative
 from ndb_log_service import HOUR, PLUGIN
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "ndb_log"
@@ -213,7 +214,7 @@ def test_what_is_in_order_is_never_a_problem_wherever_the_log_ends(tmp_path, log
     """Starts, ordered restarts and stops, backups, each seen after any of its lines."""
     lines = (RECORDED / f"{log}.log").read_text().splitlines(keepends=True)
     path = tmp_path / f"{log.rpartition('.')[2]}.log"
-    for count in range(1, len(lines) + 1, 3):
+    for count in range(1, len(lines) + 1, representative(10, 3)):
         path.write_text("".join(lines[:count]))
         status, text = CHECK["check"].run(CHECK["findings"], ["--whole", "--log", str(path)])
         if "UNKNOWN" not in text:

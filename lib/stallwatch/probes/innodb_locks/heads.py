@@ -179,8 +179,8 @@ def circles(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]
         certain, possible = map(min, zip(*seconds, strict=True))
         ids, waits = " ".join(map(str, connections)), max(longest for _, longest in seconds)
         certain = max(certain, memory.seconds(f"circle {ids}", waits))
-        oldest_ = max(ages.get(one, 0.0) for one in connections)
-        possible = max(certain, possible, memory.seconds(f"perhaps circle {ids}", max(waits, oldest_)))
+        lasts = max(ages.get(one, 0.0) for one in connections)
+        possible = max(certain, possible, memory.seconds(f"perhaps circle {ids}", max(waits, lasts)))
         behind = set().union(*map(details.graph.behind, connections)) - circle
         found.append(Blocked(connections, certain, possible, behind=len(behind)))
     return found
