@@ -53,6 +53,8 @@ class Kind(Enum):
     LOCK_CIRCLE = "lock_circle"
     LONG_TRANSACTION = "long_transaction"
     LOCK_TIMEOUTS = "lock_timeouts"
+    DISK_FULL = "disk_full"
+    NO_ACK = "no_ack"
     DEADLOCKS = "deadlocks"
     UNKNOWN = "unknown"
 
@@ -87,6 +89,8 @@ MEANINGS = {
     Kind.LOCK_CIRCLE: "connections wait for one another by locks of several kinds, unseen by the server",
     Kind.LONG_TRANSACTION: "a transaction is open for longer than its limit",
     Kind.LOCK_TIMEOUTS: "waits for row locks ended with error 1205",
+    Kind.DISK_FULL: "a file cannot be written as its disk is full, and whoever writes it waits",
+    Kind.NO_ACK: "semi-synchronous replication waits for replicas to acknowledge a COMMIT",
     Kind.DEADLOCKS: "transactions waited for one another by row locks, and the server ended one of them",
     Kind.UNKNOWN: "something stalls, and nothing that was seen shows why",
 }

@@ -31,5 +31,9 @@ def told(output):
     if not (cause := worst.get("cause")):
         return NOTHING._replace(summary=found["summary"])
     subject = cause["subject"]
-    heads = frozenset({int(subject["id"] or 0)} if subject["thing"] == "connection" else ())
-    return Told(cause["kind"], heads, cause["certainty"], cause["evidence"] or "", found["summary"])
+    heads = {int(subject["id"] or 0)} if subject["thing"] == "connection" else set()
+    if subject["thing"] == "server":  # that stand at their COMMIT
+        heads |= {int(one["id"]) for one in subject.get("within", ()) if one["thing"] == "connection"}
+    return Told(
+        cause["kind"], frozenset(heads), cause["certainty"], cause["evidence"] or "", found["summary"]
+    )

@@ -600,11 +600,18 @@ RUNS = (NO_TIME, NO_TIME, TIME, NO_TIME, NO_TIME, NO_TIME)  # the last one is th
 def test_three_runs_in_a_row_without_time_are_a_problem_of_this_host(healthy, home, world):
     subject, place = healthy(BY_NAME["innodb_locks"])
     plays = Plays(subject, Asked(place.host, place.port, place.user, place.password), home, world)
-    port, found = free_port(), []
-    for had in RUNS:
+    port = free_port()
+
+    def run(had):
         plays.timeout = 1 if had == NO_TIME else 60
-        outcome, _ = plays.play(Case("greeting 1", 1, had, is_last=False), port)
-        found.append((had, outcome.status, bool(re.search(OVERLOADED, outcome.text))))
-    *before, last = found
-    assert before == [(had, UNKNOWN if had == NO_TIME else OK, False) for had in RUNS[:-1]], outcome
-    assert last == (NO_TIME, WARNING, True), outcome
+        return plays.play(Case("greeting 1", 1, had, is_last=False), port)[0]
+
+    for had in RUNS[:-1]:
+        outcome = run(had)
+        assert outcome.status == (UNKNOWN if had == NO_TIME else OK), outcome
+        assert not re.search(OVERLOADED, outcome.text), outcome
+    for _ in range(3):  # a run that gets nearly no processor may be unable to note that
+        if (outcome := run(RUNS[-1])).status != UNKNOWN:
+            break
+    assert outcome.status == WARNING, outcome
+    assert re.search(OVERLOADED, outcome.text)

@@ -64,11 +64,14 @@ class Locked(CapturedMysql):
     def rows(self, sql, *values, within=None):
         if "AS waiting, MAX(" in sql:
             if self.without_performance_schema and "performance_schema" in sql:
-                return [{"waiting": None, "seconds": None}]
-            states = [
-                one["Time"] for one in self.listed if str(one["State"]).startswith(("Waiting", "User l"))
+                return [{"waiting": None, "seconds": None, "others": None}]
+            others = [one for one in self.listed if is_other_wait(one)]
+            locks = [
+                one["Time"]
+                for one in self.listed
+                if str(one["State"]).startswith(("Waiting", "User l")) and one not in others
             ]
-            return [{"waiting": len(states), "seconds": max(states, default=None)}]
+            return [{"waiting": len(locks), "seconds": max(locks, default=None), "others": len(others)}]
         if "IS_USED_LOCK" in sql:
             return [{"process": self.used_locks.get(*values)}]
         answers = {
@@ -94,6 +97,14 @@ class Locked(CapturedMysql):
         }
         found = super().rows(sql, *values, within=within)
         return next((rows for part, rows in answers.items() if part in sql), found)
+
+
+def is_other_wait(one):
+    """Whether this one waits for something that is no lock, as the statement has it."""
+    state = str(one["State"])
+    is_lock = state.endswith(" lock") or state == "Waiting for table flush"
+    is_at_it = one["Command"] == "Query" and one["Time"] >= 2 and one["User"] != "system user"
+    return is_at_it and not is_lock and (state.lower().startswith("waiting ") or state == "Commit")
 
 
 def row(number, user, command, seconds, state="", info=None):

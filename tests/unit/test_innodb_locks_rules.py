@@ -23,6 +23,12 @@ SCHEDULER = {"process": Process(22, "event_scheduler", "localhost", "Daemon", 24
 COMMITS = {"process": Process(22, "app", "app1:1", "Query", 12.0, "waiting for handler commit", "COMMIT")}
 COMMITS_ALSO = {"process": Process(22, "app", "app1:1", "Query", 12.0, "Commit", "xa commit 'a'")}
 ACKNOWLEDGES = {"process": Process(22, "app", "app1:1", "Query", 12.0, "Waiting for semi-sync ACK", "COMMIT")}
+LACKS_SPACE = {
+    "process": Process(22, "app", "app1:1", "Query", 12.0, "Waiting for someone to free space", "UPDATE t")
+}
+ENDS_AN_UPDATE = {
+    "process": Process(22, "app", "app1:1", "Query", 12.0, "waiting for handler commit", "UPDATE t")
+}
 COMMITS_NOW = {"process": Process(22, "app", "app1:1", "Query", 1.9, "waiting for handler commit", "COMMIT")}
 WRITES = {"pending_writes": 1}
 OPEN = {"transaction": Transaction("t22", 22, 241.0, None, modified=3)}
@@ -83,7 +89,9 @@ KILL, LOOK, BACKS_UP, ROLLBACK = Step.KILL, Step.LOOK_AGAIN, Step.LET_BACKUP_END
         ((COMMITS, WRITES), "commit_waits_for_the_disk", Step.SEE_DISK),
         ((COMMITS_ALSO, WRITES, OPEN), "commit_waits_for_the_disk", Step.SEE_DISK),
         ((COMMITS,), "commits_for_long", Step.SEE_DISK),
-        ((ACKNOWLEDGES, WRITES), "working_client", KILL),
+        ((ACKNOWLEDGES, WRITES), "waits_for_ack", Step.SEE_REPLICAS),
+        ((LACKS_SPACE, OPEN), "waits_for_space", Step.FREE_SPACE),
+        ((ENDS_AN_UPDATE, OPEN), "commits_for_long", Step.SEE_DISK),
         ((COMMITS_NOW, WRITES), "working_client", KILL),
         ((WORKS, WRITES), "working_client", KILL),  # others write
         ((APPLIER, OPEN), "applier", Step.WAIT_FOR_APPLIER),

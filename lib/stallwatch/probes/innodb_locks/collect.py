@@ -6,6 +6,7 @@ import time
 
 from stallwatch.findings import ProbeError
 from stallwatch.history.delta import Look
+from stallwatch.probes.mysql import other_waits
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Asking, Statement
 from stallwatch.probes.mysql.locks import in_status, metadata, rows, waits
 from stallwatch.probes.mysql.locks.graph import Graph, LockKind, Wait
@@ -15,7 +16,7 @@ from stallwatch.probes.mysql.processes import (
     processes,
     programs,
     since_idle,
-    waiting_for_locks,
+    waiting_by_state,
 )
 from stallwatch.probes.mysql.status import global_status, metrics, numbers, variables
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.locks.deadlocks import Party
     from stallwatch.probes.mysql.locks.metadata import Lock
     from stallwatch.probes.mysql.locks.rows import Transaction
-    from stallwatch.probes.mysql.processes import Last, Process, Program
+    from stallwatch.probes.mysql.other_waits import Evidence
+    from stallwatch.probes.mysql.processes import Last, Phase, Process, Program
     from stallwatch.sources.mysql.server import Server
 
 TIMEOUTS, DEADLOCKS, WAITS = "lock_timeouts", "lock_deadlocks", "Innodb_row_lock_waits"
@@ -49,6 +51,7 @@ class Waiting(NamedTuple):
     by_state: int  # connections that wait for a lock that is not one of a row
     longest: float  # seconds that one of all has waited; of others than rows, for which its statement runs
     by_counter: int = 0  # that wait for a row, where there are too many transactions to list them all
+    other_waits: int = 0  # connections that wait for something else for 2 s, as at their COMMIT
 
     @property
     def number(self) -> int:
@@ -71,6 +74,7 @@ class Details(NamedTuple):
     graph: Graph
     processes: Mapping[int, Process]
     unexplained: Mapping[int, LockKind] = {}  # connections that wait, nobody knows for whom, and what for
+    other_waits: Mapping[int, Phase] = {}  # connections that wait for something that is no lock
     last: Mapping[int, Last] = {}  # statements of heads
     prepared: bool = False  # whether a connection may have what XA has prepared: KILL does not end that
     tells: bool = False  # whether any table of the server names holders of other locks than of rows
@@ -101,12 +105,12 @@ class Collector:
     def waiting(self) -> Waiting:
         """See who waits: the cheap look."""
         transactions = self.transactions()
-        by_state, seconds = waiting_for_locks(self.asking)
+        by_state, seconds, others = waiting_by_state(self.asking)
         self.asking.must_have_answered()
         longest = max((one.waiting or 0.0 for one in transactions), default=0.0)
         is_cut = self._tables is not None or len(transactions) >= rows.MOST
         counted = self._waiting_now if is_cut else 0
-        return Waiting(transactions, by_state, max(seconds, longest), counted)
+        return Waiting(transactions, by_state, max(seconds, longest), counted, others)
 
     def transactions(self) -> tuple[Transaction, ...]:
         """Ask for the transactions that wait, and the oldest: in a way that the server can bear."""
@@ -160,7 +164,8 @@ class Collector:
         listed = since_idle(listed, last)
         unexplained |= dict.fromkeys((*unknown, *_waiting_ends(graph, waiting)), LockKind.ROW)
         prepared = rows.may_be_prepared(self.asking, listed, waiting.transactions)
-        details = Details(graph, listed, unexplained, last, prepared, tells=tells)
+        phases = {number: phase for number, one in listed.items() if (phase := other_waits.phase(one))}
+        details = Details(graph, listed, unexplained, phases, last, prepared, tells=tells)
         return waiting, details._replace(
             rows_left_out=sum(group[0].process not in explained for group in groups[MOST_ROWS:])
             if self._tables is None
@@ -194,6 +199,10 @@ class Collector:
             if one.id in at_heads and one.row not in tables and len(tables) < 2 * MOST_ROWS:
                 tables[one.row] = rows.waited_for(self.asking, one.id)
         return waiting, list(waits.for_rows(waiting.transactions, found, tables)), unknown
+
+    def evidence(self, seconds: Mapping[Phase, float]) -> Sequence[Evidence]:
+        """Ask why clients wait in these phases, in each of which one has waited for so many seconds."""
+        return other_waits.evidence(self.asking, seconds, self.pending_writes)
 
     def pending_writes(self) -> int:
         """Ask how many writes InnoDB waits for at this moment: what a COMMIT waits for, too."""

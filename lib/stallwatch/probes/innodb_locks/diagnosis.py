@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from stallwatch.causes import Cause, Certainty, Kind, Scope
+from stallwatch.probes.mysql import other_waits
 from stallwatch.probes.mysql.locks import ending
 from stallwatch.probes.mysql.locks.ending import NextStep, Step
 from stallwatch.probes.mysql.locks.graph import LockKind
+from stallwatch.probes.mysql.processes import Phase
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,6 +52,15 @@ def of_unknown(found: Found, waits: Blocked) -> Cause:
     return Cause(Kind.UNKNOWN, found.server, Certainty.POSSIBLE, {"step": NextStep(step)})
 
 
+def of_other_waits(found: Found, group: Blocked) -> Cause:
+    """Return why these wait for something that is no lock."""
+    seen = next((one for one in found.evidence if one.phase is group.phase), None)
+    seen = seen or other_waits.Evidence(group.phase or Phase.OTHER)
+    within = tuple((Scope.CONNECTION, str(one)) for one in group.connections)
+    since = found.at - (group.certain or group.possible)
+    return other_waits.judge(seen, found.server._replace(within=within), since)
+
+
 def of_timeouts(found: Found) -> Cause:
     """Return the cause of waits that have timed out since the last run: nothing shows when in that time."""
     step, since = NextStep(Step.SEE_RETRIES), found.at - found.interval.seconds
@@ -69,5 +80,4 @@ def _known(found: Found, head: Head) -> Head:
         program=program.name if program else "",
         digest=last.digest if last else "",
         prepared=found.details.prepared,
-        pending_writes=found.pending_writes,
     )

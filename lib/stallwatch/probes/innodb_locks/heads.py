@@ -18,6 +18,8 @@ from stallwatch.probes.mysql.locks.ending import Head
 from stallwatch.probes.mysql.locks.graph import LockKind
 from stallwatch.probes.mysql.locks.rows import MOST
 from stallwatch.probes.mysql.locks.waits import opens_a_table
+from stallwatch.probes.mysql.other_waits import AHEAD, LARGE
+from stallwatch.probes.mysql.processes import Phase
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.processes import Process
 
 _ROUNDED = 2.0  # seconds: times are whole ones
+_LONG = 300.0  # seconds from which on one alone is a problem whatever its state means
 _APART = 900.0  # seconds between two looks, from which on nothing is known of the time between
 
 
@@ -42,6 +45,7 @@ class Blocked(NamedTuple):
     lock: LockKind | None = None  # that they wait for; None: several kinds
     behind: int = 0  # how many wait for them in turn
     is_of_users: bool = False  # as of a Head
+    phase: Phase | None = None  # in which they are, if they wait for no lock
 
 
 class Memory:
@@ -82,7 +86,7 @@ def heads(waiting: Waiting, details: Details, memory: Memory) -> list[Head]:
         del transactions[0]  # nothing shows which of them it is
     found = []
     for connection in details.graph.heads():
-        if connection in details.unexplained:  # it waits itself, nobody knows for whom
+        if connection in details.unexplained or connection in details.other_waits:  # it waits itself
             continue
         process, transaction = details.processes.get(connection), transactions.get(connection)
         first = details.graph.first(connection)
@@ -204,6 +208,42 @@ def unexplained(waiting: Waiting, details: Details, memory: Memory) -> list[Bloc
     return found
 
 
+def other_waits(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]:
+    """Return who wait for something that is no lock, by what it is.
+
+    Clients may give up and try again. So it has lasted for certain as long as looks show the same statement,
+    and possibly since the first look that shows one of them. A single one with a large transaction may well
+    be at work for minutes, and so may a single one in a state that is not known.
+    """
+    phases: dict[Phase, list[int]] = {}
+    for connection, phase in details.other_waits.items():
+        phases.setdefault(phase, []).append(connection)
+    queue = phases.pop(Phase.COMMIT, []) if not {*AHEAD}.isdisjoint(phases) else []
+    large = {one.process for one in waiting.transactions if one.modified >= LARGE}
+    found = []
+    for phase, connections in phases.items():
+        seconds = [_wait(one, {}, details, memory) for one in connections]
+        certain, possible = map(max, zip(*seconds, strict=True))
+        possible = max(possible, memory.seconds(f"phase {phase.name}", None))
+        queued = {*queue} if phase in AHEAD else set()
+        behind = set().union(queued, *(details.graph.behind(one) for one in (*connections, *queued)))
+        behind -= {*connections}
+        is_work = phase is Phase.OTHER or (phase is Phase.COMMIT and connections[0] in large)
+        if len(connections) + len(behind) > 1 or not is_work or possible >= _LONG:
+            certain = 0.0 if phase is Phase.OTHER else certain
+            found.append(Blocked(connections, certain, possible, behind=len(behind), phase=phase))
+    return found
+
+
+def longest(groups: Sequence[Blocked], details: Details) -> dict[Phase, float]:
+    """Return for how many seconds the oldest statement of each phase has run."""
+    return {
+        group.phase: max(details.processes[one].seconds for one in group.connections)
+        for group in groups
+        if group.phase
+    }
+
+
 def _is_of_users(details: Details, connections: Collection[int]) -> bool:
     return all(one.lock is LockKind.USER for one in details.graph.waits if one.waiting in connections)
 
@@ -225,7 +265,7 @@ def oldest(waiting: Waiting, found: Sequence[Head], details: Details) -> Transac
     """
     processes = details.processes
     involved = {one.waiting for one in details.graph.waits}
-    involved |= {other.connection for one in found for other in one.together}
+    involved |= {other.connection for one in found for other in one.together} | details.other_waits.keys()
     others = [
         one
         for one in waiting.transactions

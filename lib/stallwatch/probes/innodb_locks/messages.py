@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.causes import Certainty
+from stallwatch.causes import Certainty, Kind
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.line import Forms, forms, shorten
 from stallwatch.probes.innodb_locks import diagnosis
@@ -12,6 +12,7 @@ from stallwatch.probes.mysql.locks import words
 from stallwatch.probes.mysql.locks.ending import Head
 from stallwatch.probes.mysql.locks.graph import LockKind
 from stallwatch.probes.mysql.locks.metadata import MOST as LOCKS
+from stallwatch.probes.mysql.processes import Phase
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count, say_duration, say_rate
 from stallwatch.words import listed, plural
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.innodb_locks.model import Found
     from stallwatch.probes.mysql.locks.graph import Wait
     from stallwatch.probes.mysql.locks.rows import Transaction
+    from stallwatch.probes.mysql.other_waits import Evidence
     from stallwatch.probes.mysql.processes import Process
 
 BLOCKED, USER_LOCK, TRANSACTION = "blocked", "user_lock", "transaction"  # quantities that are judged
@@ -52,6 +54,7 @@ def _blocked(found: Found, run: Run) -> Iterator[Reading]:
     told = [_head(found, one, run) for one in found.heads[:MOST_HEADS]]
     told += [_circle(found, one, run) for one in found.circles]
     told += [_unexplained(found, one, run) for one in found.unexplained]
+    told += [_other_waits(found, one, run) for one in found.other_waits]
     for name in (BLOCKED, USER_LOCK):
         of_it = sorted((one for one in told if one.name == name), key=lambda one: -(one.value or 0.0))
         if not of_it:
@@ -249,6 +252,37 @@ def _unexplained(found: Found, waits: Blocked, run: Run) -> Reading:
     what = f"{what} for up to {say_duration(reading.value or 0.0)}"
     reading = reading._replace(what=what, line=Line(Forms(on + _behind(waits), on, ""), more))
     return _explained(reading, cause, Forms("who blocks is not known", "by whom is not known"))
+
+
+def _other_waits(found: Found, group: Blocked, run: Run) -> Reading:
+    cause, reading = diagnosis.of_other_waits(found, group), _judged(group, run)
+    first = found.details.processes[group.connections[0]]
+    count = len(group.connections)
+    what = {Phase.SPACE: " for space on a disk", Phase.OTHER: ""}.get(
+        group.phase or Phase.OTHER, " at COMMIT"
+    )
+    seconds = f"{'' if reading.confirmed else 'up to '}{say_duration(reading.value or 0.0)}"
+    what = f"{plural(count, 'connection')} wait{'s' * (count == 1)}{what} for {seconds}"
+    on = f' ("{first.state}")' if group.phase is Phase.OTHER else ""
+    more = [f'connection {words.who(first.id, first)} has the state "{first.state}", {words.doing(first)}']
+    if group.phase is Phase.SPACE:
+        more.append("the error log of the server names the file")
+    reading = reading._replace(what=what, line=Line(Forms(on + _behind(group), on, ""), tuple(more)))
+    return _explained(reading, cause, _why(cause))
+
+
+def _why(cause: Cause) -> str:
+    """Return why clients wait for something that is no lock."""
+    seen: Evidence = cause.parameters["seen"]
+    if cause.kind is Kind.DISK_FULL:
+        return Forms(f"the disk of {seen.full} is full", "a disk is full") if seen.full else "a disk is full"
+    if cause.kind is Kind.NO_ACK:
+        if seen.misses:
+            return f"{seen.replicas} of {plural(seen.wanted, 'semi-sync replica')} connected"
+        return Forms("the semi-sync replicas that are connected do not acknowledge", "no ACK of a replica")
+    if cause.kind is Kind.SLOW_DISK:
+        return "probably a slow disk"
+    return "the members decide on a COMMIT" if seen.in_cluster else "why is not known"
 
 
 def _summary(found: Found) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.locks.deadlocks import Party
     from stallwatch.probes.mysql.locks.ending import Head
     from stallwatch.probes.mysql.locks.rows import Transaction
+    from stallwatch.probes.mysql.other_waits import Evidence
     from stallwatch.probes.mysql.processes import Last, Program
     from stallwatch.sources.mysql import Flavour
 
@@ -33,12 +34,13 @@ class Found(NamedTuple):
     heads: Sequence[Head] = ()
     circles: Sequence[Blocked] = ()
     unexplained: Sequence[Blocked] = ()
+    other_waits: Sequence[Blocked] = ()  # who wait for no lock
+    evidence: Sequence[Evidence] = ()  # of what they wait for
     oldest: Transaction | None = None  # that blocks nobody
     last: Mapping[int, Last] = {}  # statements of connections
     programs: Mapping[int, Program] = {}
     history: float | None = None  # length of the history list
     grown: tuple[float, float] | None = None  # by how much it has, in how many seconds
-    pending_writes: int = 0  # that InnoDB waits for while a head commits
     deadlock: Sequence[Party] = ()  # the latest one: since the last run, or before the first
     deadlock_at: tuple[str, float] | None = None  # the server's time, and seconds since; None: not known
     missing: Sequence[str] = ()  # sentences, one for each GRANT

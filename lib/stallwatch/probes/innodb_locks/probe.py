@@ -9,7 +9,6 @@ from stallwatch.probes.innodb_locks import heads, messages
 from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, Collector, Details
 from stallwatch.probes.innodb_locks.messages import BLOCKED, MOST_HEADS, TRANSACTION
 from stallwatch.probes.innodb_locks.model import Found
-from stallwatch.probes.mysql.locks.ending import commits
 from stallwatch.probes.mysql.locks.graph import Graph
 from stallwatch.probes.mysql.processes import last_statements, since_idle
 from stallwatch.startup import TYPE_CHECKING
@@ -50,7 +49,7 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
     run.so_far(messages.all_of_it(found, run))
     lasts = waiting.longest >= _WORTH or kept.knew_any or interval.counts.get(TIMEOUTS)
     old = run.alerts(TRANSACTION, max((one.age for one in waiting.transactions), default=None))
-    if (waiting.number and lasts) or old:
+    if (waiting.number and lasts) or waiting.other_waits or old:
         waiting, details = collector.details(waiting)
         blockers = heads.heads(waiting, details, kept)
         if any(one.certain < one.possible and run.alerts(BLOCKED, one.possible) for one in blockers):
@@ -61,6 +60,7 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
             heads=blockers,
             circles=heads.circles(waiting, details, kept),
             unexplained=heads.unexplained(waiting, details, kept),
+            other_waits=heads.other_waits(waiting, details, kept),
             oldest=heads.oldest(waiting, blockers, details),
             is_detailed=True,
         )
@@ -73,8 +73,8 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
         }
         details = details._replace(processes=since_idle(details.processes, last))
         found = found._replace(details=details, last=last, programs=collector.programs(named))
-        if any(commits(one.process) for one in blockers):
-            found = found._replace(pending_writes=collector.pending_writes())
+        if found.other_waits:
+            found = found._replace(evidence=collector.evidence(heads.longest(found.other_waits, details)))
     if (interval if interval.seconds else looked[-1]).counts.get(DEADLOCKS):
         run.so_far(messages.all_of_it(found, run), all_but="the latest deadlock")
         parties, at = collector.latest_deadlock(run.deadline.left() - _SPARE)

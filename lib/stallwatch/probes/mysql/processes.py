@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import Enum
 
 from stallwatch import units
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statement, number, record, text, whole
@@ -50,12 +51,15 @@ _STATEMENTS = (
 _MOST = 20  # connections whose last statements are asked for
 _OWN_PROCESS_LIST = (8, 0, 22)
 _WAITS_FOR_LOCK = "STATE LIKE 'Waiting for % lock' OR STATE IN ('Waiting for table flush', 'User lock')"
-_COUNTED = "SELECT COUNT(*) AS waiting, MAX(TIME) AS seconds FROM information_schema.processlist"
-_SUMMED = (
-    "SELECT SUM({0}) AS waiting, MAX(IF({0}, TIME, NULL)) AS seconds FROM performance_schema.processlist"
+# A client's statement that waits for something else for 2 s: see `other_waits`.
+_WAITS_FOR_OTHER = (
+    "COMMAND IN ('Query', 'Execute') AND USER <> 'system user' AND TIME >= 2"
+    f" AND (STATE LIKE 'waiting %' OR STATE = 'Commit') AND NOT ({_WAITS_FOR_LOCK})"
 )
-_WAITING = f"{_COUNTED} WHERE {_WAITS_FOR_LOCK}"
-_WAITING_THERE = _SUMMED.format(_WAITS_FOR_LOCK)  # NULL where performance_schema is off: it is empty then
+_SUMMED = "SELECT SUM({0}) AS waiting, MAX(IF({0}, TIME, NULL)) AS seconds, SUM({1}) AS others FROM {2}"
+_WAITING = _SUMMED.format(_WAITS_FOR_LOCK, _WAITS_FOR_OTHER, "information_schema.processlist")
+# NULL where performance_schema is off: it is empty then.
+_WAITING_THERE = _SUMMED.format(_WAITS_FOR_LOCK, _WAITS_FOR_OTHER, "performance_schema.processlist")
 _SYSTEM = "system user"
 # States of appliers of MySQL 5.7 to 9.7 and MariaDB 10.5 to 11.8, measured there: nothing to do, and who
 # only assigns work.
@@ -72,6 +76,23 @@ _RECEIVES = re.compile(
 # SELECT GET_LOCK() and SLEEP(), whatever waits for a lock, and whoever waits for us to read.
 _WAITS = re.compile(r"User (lock|sleep)|Waiting|Writing to net|Sending to client|Reading from net")
 _SECONDS_LIMIT = 4e9  # 5.7 writes a moment that lies ahead as an unsigned number
+
+
+class Phase(Enum):
+    """What a statement waits for that is no lock; the value is its state.
+
+    Measured on MySQL 9.7.2 and MariaDB 10.11.19; OTHER is whatever else waits, locks too.
+    """
+
+    SPACE = re.compile(r"Waiting for someone to free space")
+    ACK = re.compile(r"(?i).*semi-?sync ACK")
+    COMMIT = re.compile(
+        r"waiting for handler commit|Commit$|Waiting for (prior transaction to commit|certification)"
+    )
+    OTHER = re.compile(r"[Ww]aiting ")
+
+
+_LEAST = 2.0  # seconds: to write what was changed takes milliseconds
 
 
 class Process(NamedTuple):
@@ -102,6 +123,13 @@ class Process(NamedTuple):
     def is_client_s_statement(self) -> bool:
         """Whether a client's statement runs."""
         return self.is_client and self.command != "Sleep"
+
+    @property
+    def phase(self) -> Phase | None:
+        """What it has waited for, for seconds; None: for nothing."""
+        if self.seconds < _LEAST or self.command == "Sleep":
+            return None
+        return next((one for one in Phase if one.value.match(self.state)), None)
 
     @property
     def is_client_at_work(self) -> bool:
@@ -185,11 +213,12 @@ def threads_here(asking: Asking) -> tuple[Thread, ...]:
     return tuple(record(row, Thread) for row in asking.rows(_THREADS_HERE[asking.server.flavour.mariadb]))
 
 
-def waiting_for_locks(asking: Asking) -> tuple[int, float]:
-    """Count the connections whose state is to wait for a lock; return the longest time of one, too.
+def waiting_by_state(asking: Asking) -> tuple[int, float, int]:
+    """Count the connections whose state is to wait for a lock; return also the longest time of one.
 
-    Row locks are not among them: they have no state. performance_schema.processlist (MySQL 8.0.22) blocks
-    nobody, while information_schema.PROCESSLIST looks at each connection under a mutex.
+    The third number is that of clients' statements that wait for something else for 2 s. Row locks are not
+    among them: they have no state. performance_schema.processlist (MySQL 8.0.22) blocks nobody, while
+    information_schema.PROCESSLIST looks at each connection under a mutex.
     """
     flavour = asking.server.flavour
     rows: Sequence[Row] = ()
@@ -198,7 +227,7 @@ def waiting_for_locks(asking: Asking) -> tuple[int, float]:
     if not rows or rows[0].get("waiting") is None:
         rows = asking.rows(Statement(_WAITING, PROCESS))
     row = rows[0] if rows else {}
-    return whole(row, "waiting"), number(row, "seconds")
+    return whole(row, "waiting"), number(row, "seconds"), whole(row, "others")
 
 
 def programs(asking: Asking, ids: Collection[int] = ()) -> dict[int, Program]:

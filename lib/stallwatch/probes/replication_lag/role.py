@@ -25,6 +25,8 @@ def judge(role: str | None, facts: Facts, channels: Sequence[Channel], where: st
         advice = "SET GLOBAL read_only = OFF, if this is still the source"
         yield Fault(State.CRITICAL, "no client can write to this source, read_only is ON", "", advice)
     elif not channels:
-        yield Fault(State.OK, f"{where} is a source: it takes writes, and replicates from no other server")
+        is_open = "read_only is OFF, " if facts.read_only is False else ""
+        what = f"{where} is a source: {is_open}it replicates from no other server"
+        yield Fault(State.OK, f"{what} (check_innodb_locks shows whether its clients can commit)")
     for one in channels:
         yield Fault(State.OK, f"this source still replicates from {one.source}")

@@ -1,16 +1,16 @@
 """What is at the head of a queue for locks, and what ends it: one ordered table of rules.
 
-The kind of a cause is that of the lock that others wait for, unless it is the disk that the head itself waits
-for, or nobody waits. `words` makes sentences of the next step.
+The kind of a cause is that of the lock that others wait for, unless the head itself waits for a disk or a
+replica, or nobody waits. `words` makes sentences of the next step.
 """
 
 from __future__ import annotations
 
-import re
 from enum import Enum, auto
 
 from stallwatch.causes import Cause, Certainty, Kind, Rule, Scope, judged
 from stallwatch.probes.mysql.locks.graph import LockKind, Release
+from stallwatch.probes.mysql.processes import Phase
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     Proof = Mapping[str, Any] | None  # "step" is the next one; None: the rule does not apply
 
 _MANY_ROWS = 100_000
-_COMMITS = r"waiting for handler commit|Commit$|Waiting for prior transaction to commit"  # states
-_LONG_COMMIT = 2.0  # seconds: to write what was changed takes milliseconds
 _AT_WORK = 3.0  # seconds since a connection did something
 _TOOLS = ("dump", "backup")  # in names of programs
 _WORTH_TELLING = 1000  # rows that a KILL rolls back
@@ -70,6 +68,11 @@ class Step(Enum):
     SEE_RETRIES = auto()  # of clients that got error 1205
     ORDER_ROWS = auto()  # let transactions lock rows in the same order
     SEE_STATUS = auto()
+    FREE_SPACE = auto()  # on the disk that a statement waits for
+    START_REPLICA = auto()  # that acknowledges, or switch semi-sync off
+    SEE_REPLICAS = auto()  # that are connected and do not acknowledge
+    SEE_CLUSTER = auto()  # whose members decide on a COMMIT
+    SEE_PROCESSES = auto()
 
 
 _ENDED_BY_KILL = frozenset({Step.KILL, Step.CHECK_FIRST, Step.LOOK_AGAIN})
@@ -147,8 +150,12 @@ class Head(NamedTuple):
 
     @property
     def waits_for_disk(self) -> bool:
-        """Whether it commits for long while InnoDB waits for writes."""
-        return bool(self.pending_writes) and commits(self.process)
+        """Whether it is at its COMMIT for long while InnoDB waits for writes."""
+        return bool(self.pending_writes) and self.is_in(Phase.COMMIT)
+
+    def is_in(self, phase: Phase) -> bool:
+        """Whether it waits for this itself, and not for a lock."""
+        return bool(self.process and self.process.is_client and self.process.phase is phase)
 
     @property
     def is_backup(self) -> bool:
@@ -239,7 +246,11 @@ def rules(kind: Kind, who: Certainty) -> tuple[Rule, ...]:
         rule("one_of_several_without_connection", Step.FIND_BY_XA, lambda one: not one.connection),
         rule("turn_may_be_new", Step.LOOK_AGAIN, _turn_may_be_new),
         Rule(disk, who, "commit_waits_for_the_disk", _then(Step.SEE_DISK, lambda one: one.waits_for_disk)),
-        Rule(disk, likely, "commits_for_long", _then(Step.SEE_DISK, lambda one: commits(one.process))),
+        Rule(disk, likely, "commits_for_long", _then(Step.SEE_DISK, lambda one: one.is_in(Phase.COMMIT))),
+        Rule(
+            Kind.DISK_FULL, who, "waits_for_space", _then(Step.FREE_SPACE, lambda one: one.is_in(Phase.SPACE))
+        ),
+        Rule(Kind.NO_ACK, who, "waits_for_ack", _then(Step.SEE_REPLICAS, lambda one: one.is_in(Phase.ACK))),
         rule("applier", Step.WAIT_FOR_APPLIER, lambda one: one.process and one.process.applies),
         rule("server_thread", Step.WAIT_FOR_THREAD, lambda one: one.process and not one.process.is_client),
         rule("backup_lock", Step.LET_BACKUP_END, lambda one: one.is_client and one.has_backup_lock),
@@ -263,16 +274,3 @@ def judge(head: Head, server: Subject, at: float) -> Cause:
     subject = server._replace(thing=Scope.CONNECTION, id=str(head.connection or ""), within=beside)
     since = at - (head.certain or head.possible)
     return judged(rules(kind, head.certainty), head._replace(each=each), subject, since)[0]
-
-
-def commits(process: Process | None) -> bool:
-    """Whether a connection has been at its COMMIT for long, and not for an answer of a replica.
-
-    Measured while the file system was frozen: MySQL 9.7.2 has the first state, MariaDB 10.11.19 the second.
-    """
-    return bool(
-        process
-        and process.seconds >= _LONG_COMMIT
-        and re.match(_COMMITS, process.state)
-        and re.match(r"(?i)\s*(XA\s+)?COMMIT\b", process.info)
-    )
