@@ -204,6 +204,7 @@ def test_a_server_that_speaks_something_else(said, sentence):
     [
         (error(1040, b"Too many connections", b""), "db1 has no connection left (Too many connections)"),
         (error(1040, b"Too many connections"), "db1 has no connection left (Too many connections)"),
+        (error(3032, b"The server is in offline mode"), "db1 is in offline mode and refuses all clients"),
         (error(1129, b"Host 'x' is blocked", b""), "db1 has blocked this host after too many connect errors"),
         (error(1130, b"Host 'x' is not allowed", b""), "db1 allows no log-in from this host"),
     ],

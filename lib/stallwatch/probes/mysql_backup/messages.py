@@ -39,8 +39,11 @@ def title(backup: Backup) -> str:
     """Name a backup by its moment, its maker, and its place if it is one of several."""
     place = f" in {backup.name}" if backup.name else ""
     maker = f"{backup.kind}, {backup.about}" if backup.about else backup.kind
-    taken = time.strftime("%Y-%m-%d %H:%M", time.localtime(backup.taken))
-    return f"backup of {taken} ({maker}){place}"
+    return f"{_of_moment(backup)} ({maker}){place}"
+
+
+def _of_moment(backup: Backup) -> str:
+    return f"backup of {time.strftime('%Y-%m-%d %H:%M', time.localtime(backup.taken))}"
 
 
 def age(backup: Backup, *, now: float, known: Sequence[str], newest: bool, place: str) -> Reading:
@@ -70,7 +73,7 @@ def without_rows(backup: Backup, tables: Mapping[Table, int], *, known: bool) ->
     what = f"no rows of {names} in the {title(backup)}"
     if not known:
         return Fault(State.OK, f"{what}: they may have come later")
-    why = "nothing was written to them since, as far as the server knows"
+    why = Forms("nothing was written to them since, as far as the server knows", "unchanged since")
     return Fault(State.WARNING, what, why, "check whether it broke off")
 
 
@@ -85,8 +88,9 @@ def running(backup: Backup, now: float, *, alone: bool) -> Fault:
     last = f"last written to {_rounded(now - backup.written)} ago"
     if not alone:
         return Fault(State.OK, f"a newer one is not finished yet, {last}: {title(backup)}")
-    what = f"there is no finished backup, and one that is being written: {title(backup)}"
+    what = "there is no finished backup, and one that is being written"
     advice = "write it beside the last one, not over it"
+    what = Forms(f"{what}: {title(backup)}", what)
     return Fault(State.WARNING, what, f"{backup.unfinished}, {last}", advice)
 
 
@@ -115,8 +119,10 @@ def tables_hidden(backup: Backup) -> Finding:
 
 def no_table_seen(server: Snapshot) -> ProbeError:
     """Report that the account sees nothing."""
-    what = (
-        f"{server.where} shows no table to this account: whether any is missing in the backup, is not known"
+    missing = "whether any is missing in the backup, is not known"
+    what = Forms(
+        f"{server.where} shows no table to this account: {missing}",
+        f"no table is shown to this account: {missing}",
     )
     return ProbeError(what, f"GRANT {TABLES.mysql} ON *.* TO it")
 
@@ -138,7 +144,7 @@ def without_place(backup: Backup) -> Fault:
     return Fault(
         State.WARNING,
         f"{title(backup)} has no binary log position",
-        "changes after it cannot be applied after a restore",
+        Forms("changes after it cannot be applied after a restore", "later changes cannot be restored"),
         Forms(
             "make it with mysqldump --source-data=2, mariadb-dump --master-data=2 or a newer mydumper, or"
             " give --no-binlog if it is not needed",
@@ -167,6 +173,8 @@ def place_lost(backup: Backup, place: Place, server: Snapshot) -> Fault:
     what = Forms(
         f"{place} is not on {server.where} any more: {lost} after a restore",
         f"{place} is gone: {lost}",
+        f"{place.file} is gone: {lost}",
+        f"{place.file} is gone: changes after the {_of_moment(backup)} are lost",
     )
     advice = "keep binary logs longer (binlog_expire_logs_seconds, expire_logs_days), or copy them elsewhere"
     return Fault(State.WARNING, what, why, Forms(advice, "keep binary logs longer"))

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from stallwatch import accounts
 from stallwatch.findings import ProbeError
+from stallwatch.line import Forms
 from stallwatch.probes.mysqld_process.collect import is_angel_in, start_of
 from stallwatch.probes.mysqld_process.model import DATA_NODES, PROGRAMS, SERVERS, named
 from stallwatch.sources import processes
@@ -208,8 +209,8 @@ def _stale(file: str, pid: int, called: str, running: Sequence[Running]) -> NotT
 
 
 def _hint(running: Sequence[Running]) -> str:
-    then = f"here runs {_listed(running)}" if running else "then start it"
-    return f"see its error log, {then}"
+    see = "see its error log"
+    return Forms(f"{see}, here runs {_listed(running)}", see) if running else f"{see}, then start it"
 
 
 def _by_port(port: int, called: str, running: Sequence[Running]) -> Running:
@@ -233,7 +234,7 @@ def _by_port(port: int, called: str, running: Sequence[Running]) -> Running:
         or_off = ", or skip_networking on" if any(one.name in SERVERS for one in running) else ""
         raise NotThereError(
             f"no {called} listens on port {port}",
-            f"here runs {_listed(running)}",
+            Forms(f"here runs {_listed(running)}", "only others run here"),
             f"see its error log: is it starting still{or_off}?",
         )
     possible = _without_forked(possible)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from stallwatch.findings import Fault, ProbeError, State
+from stallwatch.line import in_all_forms
 from stallwatch.probes import shared
 from stallwatch.probes.replication_lag import history, queries
 from stallwatch.probes.replication_lag.collect import PATIENCE, Collector
@@ -123,7 +124,7 @@ def _not_asked(error: ProbeError, what: str = "the source was not asked") -> Fin
 
     A missing answer where there is little time left does not hide the lag, which is known.
     """
-    what = f"{what}: {error.what}"
+    what = in_all_forms(error.what, lambda why: f"{what}: {why}")
     if isinstance(error, NoAnswerError):
         return Fault(State.OK, what, "", error.advice)
     error.what = what

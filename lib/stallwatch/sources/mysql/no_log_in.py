@@ -45,6 +45,9 @@ _REFUSALS = {
     1226: _FULL_FOR_USER,
     1820: _EXPIRED,
     1862: _EXPIRED,
+    3032: Known(
+        "is in offline mode and refuses all clients", "SET GLOBAL offline_mode = OFF as root, if it may serve"
+    ),
     3118: _LOCKED,
     3159: Known("allows no log-in without TLS (require_secure_transport)", "do without --ssl-mode DISABLED"),
     3955: _LOCKED,
@@ -126,7 +129,8 @@ def _late(case: _Case) -> UnreachableError | None:
             "see that this is MySQL's port, whether the server is stopped, swaps or waits for a name server"
         )
     if why := case.connection.why_late():
-        return UnreachableError(f"{why.what} ({case.where} {how_far} within {case.within})", why.advice)
+        what = Forms(f"{why.what} ({case.where} {how_far} within {case.within})", why.what)
+        return UnreachableError(what, why.advice)
     what = f"mysqld does not respond: it may hang ({case.where} {how_far} within {case.within})"
     return UnreachableError(what, advice)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from stallwatch.deadline import TimeUpError
-from stallwatch.line import shorten
+from stallwatch.line import Forms, shorten
 from stallwatch.sources import recording
 from stallwatch.sources.mysql import no_answer, no_log_in, rows
 from stallwatch.sources.mysql.connection import Connection
@@ -105,7 +105,8 @@ class Server:
         """Raise UnreachableError if its process shows why it is silent, however little time it had."""
         connection.watch()
         if why := connection.why_late():
-            raise UnreachableError(f"{why.what} ({self.where} has not answered)", why.advice) from None
+            what = Forms(f"{why.what} ({self.where} has not answered)", why.what)
+            raise UnreachableError(what, why.advice) from None
 
     def _introduce_itself(self) -> None:
         """Learn whose MySQL it is, who we are there, and whether it runs here."""

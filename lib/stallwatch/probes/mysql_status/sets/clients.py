@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch.line import Forms
 from stallwatch.probes.mysql_status.model import Facts, Limit, StatusSet, are
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import plain, say_size
@@ -57,8 +58,10 @@ def _turned_away(facts: Facts, *, full: bool) -> Iterator[Limit]:
     places = facts.setting("max_connections")
     rose = places and facts.now(name) > places and facts.measured.grown(name)
     at_once = "was connected at once" if facts.now(name) == 1 else "were connected at once"
-    what = f"{plural(facts.now(name), 'client')} {at_once} ({name})"
-    why = f"{most}, so some were turned away since the last look" if rose else most
+    clients = f"{plural(facts.now(name), 'client')} {at_once}"
+    what = Forms(f"{clients} ({name})", clients)
+    away = f"{most}, so some were turned away"
+    why = Forms(f"{away} since the last look", away, most) if rose else most
     yield Limit(name, what, why, _WHO, f"{places:.0f}" if rose else "")
 
 

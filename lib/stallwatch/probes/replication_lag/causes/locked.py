@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from stallwatch.causes import Certainty, Subject
-from stallwatch.line import Forms
+from stallwatch.line import Forms, forms, in_all_forms
 from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.asking import meant
 from stallwatch.probes.mysql.locks import ending, words
@@ -57,7 +57,11 @@ def r5_server_locked(case: Case) -> Cause | None:
     said, step = _judged(case, head, "of", " " if _is_certain(head) else ", probably ")
     ids = ", ".join(str(one.connection) for one in head.together)
     held = (f"held by connections {ids}",) if head.beside else ()
-    return Cause(88, f"{_waiting(case)}{words.lock(head.first)}{said}", step, more=held)
+    waiting = _waiting(case)
+    lock, short = (words.lock(one) for one in (head.first, head.first._replace(on="", key="")))
+    texts = forms(said)
+    what = Forms(*(f"{waiting}{lock}{whose}" for whose in texts), f"{waiting}{short}{texts[-1]}")
+    return Cause(88, what, step, more=held)
 
 
 def _head(case: Case, waits: Iterable[Wait]) -> Head | None:
@@ -113,10 +117,12 @@ def _judged(
     """Return who blocks the applier, and what it does, behind ``doubt`` and ``of``; and the next step."""
     cause = ending.judge(head, Subject(""), case.snapshot.now)  # which server it is makes no difference
     its = cause.parameters["each"][0] if head.beside else cause
-    what = f"{doubt}{of} {words.whose(head, case.signals.program(head.connection))}, {words.does(head, its)}"
+    does, more = words.does(head, its), ""
     if head.beside:
         last = "or" if cause.certainty is Certainty.POSSIBLE else "and"
-        what += f", {last} {of} {len(head.beside)} more"
+        more = f", {last} {of} {len(head.beside)} more"
+    whose = forms(words.whose(head, case.signals.program(head.connection)))
+    what = Forms(*(f"{doubt}{of} {who}{what}{more}" for who in whose for what in (f", {does}", "")))
     return what, words.step(cause.parameters["step"], where, named=bool(head.beside))
 
 
@@ -160,7 +166,8 @@ def _behind(case: Case, waiting: int, by: str = "") -> Cause | None:
         does = words.doing(processes.get(last))
         behind = f"{'' if ends[0].certain else 'probably '}behind connection {case.who(last)}, {does}"
         advice = f"KILL {queued.id} on the replica, or wait for {last}"
-    return Cause(88, f"{what} {queued.id}, {behind}", advice, more=tuple(more))
+    what = in_all_forms(behind, lambda whose: f"{what} {queued.id}, {whose}")
+    return Cause(88, what, advice, more=tuple(more))
 
 
 def _flushed(case: Case, waits: Process) -> Cause:
@@ -181,7 +188,8 @@ def _flushed(case: Case, waits: Process) -> Cause:
     said, step = _judged(case, _known(case, oldest.id, wait), "behind", "probably ")
     ran = f"connection {oldest.id} has run its statement for {say_duration(oldest.seconds)}"
     more = (what, f"the FLUSH waits for a statement that is older, {ran}")
-    return Cause(88, f"{case.subject} waits for a FLUSH, {said}", step, more=more)
+    what = in_all_forms(said, lambda whose: f"{case.subject} waits for a FLUSH, {whose}")
+    return Cause(88, what, step, more=more)
 
 
 def _waiting(case: Case) -> str:
@@ -257,7 +265,7 @@ def r6_row_locked(case: Case) -> Cause | None:
     if not head:
         return Cause(86, f"{what} for {say_duration(seconds)}", _who_blocks(case))
     said, step = _judged(case, head, "of", ", probably " if lasts and not _is_certain(head) else " ")
-    return Cause(86, f"{what}{said}", step, more=more)
+    return Cause(86, in_all_forms(said, lambda whose: f"{what}{whose}"), step, more=more)
 
 
 def _stands(case: Case) -> bool:

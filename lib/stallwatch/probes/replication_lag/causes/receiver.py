@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from stallwatch import known, withheld
+from stallwatch.line import Forms, in_all_forms
 from stallwatch.probes.replication_lag.causes.case import SLOW, Cause, rule
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
@@ -59,7 +60,7 @@ _HELPS = {
     r"^2061 ": "switch on TLS in {change}, which this account requires",
     r"^(2059|1251) ": "change the authentication plugin of the account on the source",
     r"^2005 ": "check this name in the replica's DNS",
-    r"^2003 .*\(111\b": "check that {source} runs and listens",
+    r"^2003 .*\(111\b": Forms("check that {source} runs and listens", "check that it runs and listens"),
     r"^20(02|03) ": "check {source} and the firewall before its port",
     r"^20(06|13) ": "check the network and the source's error log",
     r"COM_REGISTER_\w+ failed: Access denied": "GRANT REPLICATION SLAVE to the account on the source",
@@ -108,12 +109,14 @@ def r3_receiver_down(case: Case) -> Cause | None:
         waited = f", no answer for {say_duration(seconds)}" if seconds > _WAITS_LONG else ""
         if _BROKEN.search(receiver.state):
             what = f"the receiver lost connection while reading{waited}"
-            return Cause(95, what, "check the link and the source's error log")
+            return Cause(95, what, Forms("check the link and the source's error log", "check the link"))
         what = f"the receiver is connecting to the source{waited}"
         return Cause(95, what, f"check that {channel.source} answers, and the firewall before it")
     both = case.both_stopped
-    what = f"{'receiver and applier are' if both else 'the receiver is'} stopped, without an error"
-    return Cause(95, what, f"find out who stopped {'them' if both else 'it'}, then {case.start('IO_THREAD')}")
+    what = f"{'receiver and applier are' if both else 'the receiver is'} stopped"
+    find = f"find out who stopped {'them' if both else 'it'}"
+    step = Forms(f"{find}, then {case.start('IO_THREAD')}", find)
+    return Cause(95, Forms(f"{what}, without an error", what), step)
 
 
 def _doing(case: Case) -> str:
@@ -163,13 +166,15 @@ def _advice(case: Case) -> str:
     channel = case.snapshot.channel
     error = f"{channel.receiver.errno} {channel.receiver.error}"
     found = known.first(_HELPS, error, re.IGNORECASE | re.DOTALL)
-    return (found[0] if found else "correct what the error names").format(
-        source=channel.source,
-        place=":".join(map(str, channel.received)),
-        change=case.change,
-        slave=case.slave.lower(),
-        twin=_twin(case),
-    )
+    parts = {
+        "source": channel.source,
+        "place": ":".join(map(str, channel.received)),
+        "change": case.change,
+        "slave": case.slave.lower(),
+        "twin": _twin(case),
+    }
+    helps = found[0] if found else "correct what the error names"
+    return in_all_forms(helps, lambda one: one.format(**parts))
 
 
 def _twin(case: Case) -> str:

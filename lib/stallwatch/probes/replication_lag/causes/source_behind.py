@@ -143,5 +143,6 @@ def _nothing_newer(case: Case) -> Cause | None:
     step = Forms(
         f"check replication on {source}, and the heartbeat writer",
         "check replication and heartbeats there",
+        "check replication there",
     )
     return Cause(84, what, step)

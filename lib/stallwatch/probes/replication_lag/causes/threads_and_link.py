@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from stallwatch import withheld
+from stallwatch.line import Forms
 from stallwatch.probes.replication_lag.causes.case import ON_THE_LINE, SLOW, Cause, backup, rule
 from stallwatch.probes.replication_lag.causes.locked import still_held
 from stallwatch.probes.replication_lag.queries import LOCK_WAIT_TIMEOUT
@@ -133,11 +134,14 @@ def r2_applier_stopped(case: Case) -> Cause | None:
     running = next((one for one in case.signals.backups if one.explains_stop(case.stopped)), None)
     if running:
         what = f"the applier was stopped, likely by the backup that runs: {backup(running)}"
-        return Cause(95, what, "check that it runs again when the backup has ended")
+        step = "check that it runs again"
+        return Cause(95, what, Forms(f"{step} when the backup has ended", f"{step} then"))
     if case.both_stopped:
         return None  # R3 has both
-    advice = f"find out who stopped it, then {case.start('SQL_THREAD')}"
-    return Cause(90, "the applier is stopped, without an error", advice)
+    find = "find out who stopped it"
+    step = Forms(f"{find}, then {case.start('SQL_THREAD')}", find)
+    what = "the applier is stopped"
+    return Cause(90, Forms(f"{what}, without an error", what), step)
 
 
 @rule(SLOW, "R8")
