@@ -240,7 +240,7 @@ def just_starting(asked):
 
 
 SQL = "mariadb mysql ndb"
-SILENT = "sends no greeting within"
+SILENT = "sends no greeting within|is stopped, state T"
 NO_CONNECTION = "does not answer: no connection"
 FULL = "has no connection left .Too many"
 FULL_FOR_USER = "has no connection left for the user monitor"

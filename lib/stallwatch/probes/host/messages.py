@@ -5,6 +5,7 @@ from __future__ import annotations
 from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.history import recall
 from stallwatch.labels import own
+from stallwatch.line import Forms, in_all_forms
 from stallwatch.sources.host import name_of
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
@@ -174,9 +175,10 @@ def _load(host: Activity) -> Iterator[Reading]:
         return
     what = f"load {load[1]:g} over 5 min, {say_short(value)} per processor"
     busy = f"processors {_percent(host.use.busy)} busy ({_times(host.use)})" if host.use else ""
-    tasks = "tasks run, want to run, or wait for a disk or a file server"
-    why = ", ".join(filter(None, [busy, tasks]))
-    advice = "run ps -eo stat,pid,comm --sort=stat, and look at the tasks in state D and R"
+    tasks = Forms("tasks run, want to run, or wait for a disk or a file server", "tasks run or wait")
+    why = in_all_forms(tasks, lambda one: ", ".join(filter(None, [busy, one])))
+    ps = "run ps -eo stat,pid,comm --sort=stat"
+    advice = Forms(f"{ps}, and look at the tasks in state D and R", ps)
     yield Reading("load", round(value, 3), "", what, why, advice, line=_LIMIT)
 
 

@@ -5,7 +5,7 @@ from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS
 
 DECLARED = Declared(
     labels=(
-        Label("blocked", "s", "longest time for which one connection has blocked others without a break"),
+        Label("blocked", "s", "longest time that one has blocked others, or waited at its COMMIT"),
         Label("user_lock", "s", "the same by a lock of GET_LOCK() alone"),
         Label("waiting", "", "connections that wait for a lock"),
         Label("longest_wait", "s", "longest time for which one connection has waited for a lock"),

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from stallwatch.frame.run import Run
 
 check = Check(
-    "innodb_locks", "Find who blocks whom by row locks, metadata locks and locks of tables, and for how long."
+    "innodb_locks",
+    "Find who blocks whom by locks of rows and tables, who waits at a COMMIT, and for how long.",
 )
 mysql.add(check)
 check.threshold(
     "blocked", unit="s", headline=True, warning="10", critical="60",
-    help="time that one connection has blocked others without a break; CRITICAL only where that is certain",
+    help="time that one connection has blocked others without a break, or waited for no lock, as at a COMMIT;"
+    " CRITICAL only where that is certain",
 )  # fmt: skip
 check.threshold(
     "user_lock", unit="s",

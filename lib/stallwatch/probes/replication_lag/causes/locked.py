@@ -122,7 +122,8 @@ def _judged(
         last = "or" if cause.certainty is Certainty.POSSIBLE else "and"
         more = f", {last} {of} {len(head.beside)} more"
     whose = forms(words.whose(head, case.signals.program(head.connection)))
-    what = Forms(*(f"{doubt}{of} {who}{what}{more}" for who in whose for what in (f", {does}", "")))
+    names = f"{whose[0]}, {does}", *whose
+    what = Forms(*dict.fromkeys(f"{doubt}{of} {one}{more}" for one in names))
     return what, words.step(cause.parameters["step"], where, named=bool(head.beside))
 
 

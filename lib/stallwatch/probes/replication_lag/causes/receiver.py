@@ -111,7 +111,8 @@ def r3_receiver_down(case: Case) -> Cause | None:
             what = f"the receiver lost connection while reading{waited}"
             return Cause(95, what, Forms("check the link and the source's error log", "check the link"))
         what = f"the receiver is connecting to the source{waited}"
-        return Cause(95, what, f"check that {channel.source} answers, and the firewall before it")
+        step = "check that {} answers, and the firewall before it"
+        return Cause(95, what, Forms(step.format(channel.source), step.format("it")))
     both = case.both_stopped
     what = f"{'receiver and applier are' if both else 'the receiver is'} stopped"
     find = f"find out who stopped {'them' if both else 'it'}"
