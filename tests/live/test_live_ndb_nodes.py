@@ -155,7 +155,7 @@ def test_the_whole_cluster_is_stopped(ndb, check):
 def test_an_sql_node_that_is_frozen(ndb, check):
     ndb.sql_node.suspend()
     try:
-        said = check(timeout=3)
+        said = check(timeout=8)
     finally:
         ndb.sql_node.resume()
     assert said.status == CRITICAL, said.output
