@@ -89,7 +89,7 @@ MEANINGS = {
     Kind.LOCK_CIRCLE: "connections wait for one another by locks of several kinds, unseen by the server",
     Kind.LONG_TRANSACTION: "a transaction is open for longer than its limit",
     Kind.LOCK_TIMEOUTS: "waits for row locks ended with error 1205",
-    Kind.DISK_FULL: "a file cannot be written as its disk is full, and whoever writes it waits",
+    Kind.DISK_FULL: "a disk is full, and statements that write to it wait",
     Kind.NO_ACK: "semi-synchronous replication waits for replicas to acknowledge a COMMIT",
     Kind.DEADLOCKS: "transactions waited for one another by row locks, and the server ended one of them",
     Kind.UNKNOWN: "something stalls, and nothing that was seen shows why",

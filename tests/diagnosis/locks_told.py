@@ -32,7 +32,7 @@ def told(output):
         return NOTHING._replace(summary=found["summary"])
     subject = cause["subject"]
     heads = {int(subject["id"] or 0)} if subject["thing"] == "connection" else set()
-    if subject["thing"] == "server":  # that stand at their COMMIT
+    if subject["thing"] == "server":  # that wait at their COMMIT
         heads |= {int(one["id"]) for one in subject.get("within", ()) if one["thing"] == "connection"}
     return Told(
         cause["kind"], frozenset(heads), cause["certainty"], cause["evidence"] or "", found["summary"]

@@ -88,7 +88,15 @@ def test_who_waits_at_commit_is_no_head_of_a_queue(look, state):
     text = look(server)[1]
     assert ", with 2 others behind" in text
     assert "KILL 22" not in text
+    assert " blocks " not in text
     assert judged(look.report(server)).kind is not Kind.ROW_LOCK
+
+
+def test_a_commit_that_began_just_now_is_a_head_like_any_other(look):
+    server = Locked()
+    server.idle_head()
+    server.listed[0] = row(HEAD, "app", "Query", 1, AT_COMMIT, "COMMIT")
+    assert judged(look.report(server)).kind is Kind.ROW_LOCK
 
 
 def test_it_is_critical_when_two_looks_show_the_same_statement(look):

@@ -44,7 +44,7 @@ def on_the_line(headline: Verdict, room: int) -> tuple[Verdict, list[str]]:
 def _fitted(headline: Verdict, room: int) -> Verdict:
     """Choose the forms that fit and lose least; if none fit, leave out clauses, too.
 
-    Two letters of the next step count as one: what is left out of it first is a second choice.
+    A letter of the next step counts half: its long forms only add second choices.
     What is fine stays whole: nobody gets it as a message.
     """
     whats = forms(headline.what)[: None if headline.is_wrong else 1]

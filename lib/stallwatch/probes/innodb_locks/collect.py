@@ -28,14 +28,11 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.locks.deadlocks import Party
     from stallwatch.probes.mysql.locks.metadata import Lock
     from stallwatch.probes.mysql.locks.rows import Transaction
-    from stallwatch.probes.mysql.other_waits import Evidence
     from stallwatch.probes.mysql.processes import Last, Phase, Process, Program
     from stallwatch.sources.mysql.server import Server
 
 TIMEOUTS, DEADLOCKS, WAITS = "lock_timeouts", "lock_deadlocks", "Innodb_row_lock_waits"
 _HISTORY = "trx_rseg_history_len"
-# Of MySQL; MariaDB 10.11.19 counts none while its redo log cannot be written.
-_PENDING = tuple(f"Innodb_{of}_pending_{what}" for of in ("os_log", "data") for what in ("fsyncs", "writes"))
 MOST_ROWS = 20  # that are waited for and whose holders are asked for, those with most waiters first
 MOST_FOLLOWED = 500  # transactions whose holders are asked for, to find the head of a chain
 _MOST_SUSPECTS = 4  # one of whom has the row, where nothing shows pairs
@@ -199,14 +196,6 @@ class Collector:
             if one.id in at_heads and one.row not in tables and len(tables) < 2 * MOST_ROWS:
                 tables[one.row] = rows.waited_for(self.asking, one.id)
         return waiting, list(waits.for_rows(waiting.transactions, found, tables)), unknown
-
-    def evidence(self, seconds: Mapping[Phase, float]) -> Sequence[Evidence]:
-        """Ask why clients wait in these phases, in each of which one has waited for so many seconds."""
-        return other_waits.evidence(self.asking, seconds, self.pending_writes)
-
-    def pending_writes(self) -> int:
-        """Ask how many writes InnoDB waits for at this moment: what a COMMIT waits for, too."""
-        return int(sum(numbers(global_status(self.asking, _PENDING)).values()))
 
     def latest_deadlock(self, budget: float) -> tuple[tuple[Party, ...], tuple[str, float] | None]:
         """Ask whose statements were in the latest deadlock, and when, within so many seconds of ``budget``.

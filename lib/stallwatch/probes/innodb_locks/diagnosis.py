@@ -54,8 +54,8 @@ def of_unknown(found: Found, waits: Blocked) -> Cause:
 
 def of_other_waits(found: Found, group: Blocked) -> Cause:
     """Return why these wait for something that is no lock."""
-    seen = next((one for one in found.evidence if one.phase is group.phase), None)
-    seen = seen or other_waits.Evidence(group.phase or Phase.OTHER)
+    phase = group.phase or Phase.OTHER
+    seen = found.evidence.get(phase) or other_waits.Evidence(phase)
     within = tuple((Scope.CONNECTION, str(one)) for one in group.connections)
     since = found.at - (group.certain or group.possible)
     return other_waits.judge(seen, found.server._replace(within=within), since)

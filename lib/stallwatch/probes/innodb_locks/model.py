@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.locks.ending import Head
     from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.other_waits import Evidence
-    from stallwatch.probes.mysql.processes import Last, Program
+    from stallwatch.probes.mysql.processes import Last, Phase, Program
     from stallwatch.sources.mysql import Flavour
 
 
@@ -35,7 +35,7 @@ class Found(NamedTuple):
     circles: Sequence[Blocked] = ()
     unexplained: Sequence[Blocked] = ()
     other_waits: Sequence[Blocked] = ()  # who wait for no lock
-    evidence: Sequence[Evidence] = ()  # of what they wait for
+    evidence: Mapping[Phase, Evidence] = {}  # of what they wait for
     oldest: Transaction | None = None  # that blocks nobody
     last: Mapping[int, Last] = {}  # statements of connections
     programs: Mapping[int, Program] = {}

@@ -9,6 +9,7 @@ from stallwatch.probes.innodb_locks import heads, messages
 from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, Collector, Details
 from stallwatch.probes.innodb_locks.messages import BLOCKED, MOST_HEADS, TRANSACTION
 from stallwatch.probes.innodb_locks.model import Found
+from stallwatch.probes.mysql import other_waits
 from stallwatch.probes.mysql.locks.graph import Graph
 from stallwatch.probes.mysql.processes import last_statements, since_idle
 from stallwatch.startup import TYPE_CHECKING
@@ -74,7 +75,8 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
         details = details._replace(processes=since_idle(details.processes, last))
         found = found._replace(details=details, last=last, programs=collector.programs(named))
         if found.other_waits:
-            found = found._replace(evidence=collector.evidence(heads.longest(found.other_waits, details)))
+            seconds = heads.longest(found.other_waits, details)
+            found = found._replace(evidence=other_waits.evidence(collector.asking, seconds))
     if (interval if interval.seconds else looked[-1]).counts.get(DEADLOCKS):
         run.so_far(messages.all_of_it(found, run), all_but="the latest deadlock")
         parties, at = collector.latest_deadlock(run.deadline.left() - _SPARE)

@@ -7,7 +7,7 @@ from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Statement, text
 from stallwatch.probes.mysql.locks import waits
 from stallwatch.probes.mysql.locks.ending import NextStep, Step
 from stallwatch.probes.mysql.processes import Phase
-from stallwatch.probes.mysql.status import global_status, numbers, variables
+from stallwatch.probes.mysql.status import global_status, is_on, numbers, variables
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ _LATER = 5.0  # seconds until the server writes into its log that a disk is full
 _SEMI_SYNC = tuple(f"Rpl_semi_sync_{side}_clients" for side in ("source", "master"))
 _WANTED = ("rpl_semi_sync_source_wait_for_replica_count", "rpl_semi_sync_master_wait_for_slave_count")
 _IN_CLUSTERS = ("group_replication_group_name", "wsrep_on")  # variables
+# Of MySQL; MariaDB 10.11.19 counts none while its redo log cannot be written.
+_PENDING = tuple(f"Innodb_{of}_pending_{what}" for of in ("os_log", "data") for what in ("fsyncs", "writes"))
 _FULL = "Disk is full writing '"  # MySQL 9.7.2, MY-000035, again after 10 min
 _FULL_DISKS = (
     "SELECT DATA AS said FROM performance_schema.error_log WHERE ERROR_CODE = 'MY-000035'"
@@ -32,7 +34,7 @@ AHEAD = (Phase.SPACE, Phase.ACK)  # a COMMIT waits for those before it
 
 
 class Evidence(NamedTuple):
-    """What is known of those that wait in one phase."""
+    """What is known of all statements that wait for the same thing."""
 
     phase: Phase
     full: str = ""  # the file that MySQL could not write since the first of them waits
@@ -52,7 +54,7 @@ def phase(process: Process) -> Phase | None:
     return None if not process.is_client_s_statement or waits.kind(process) else process.phase
 
 
-def evidence(asking: Asking, phases: Mapping[Phase, float], pending: Callable[[], int]) -> list[Evidence]:
+def evidence(asking: Asking, phases: Mapping[Phase, float]) -> dict[Phase, Evidence]:
     """Ask what is needed to judge these phases; in each a statement has run for so many seconds."""
     common = Evidence(Phase.OTHER)
     if Phase.ACK in phases:
@@ -62,14 +64,15 @@ def evidence(asking: Asking, phases: Mapping[Phase, float], pending: Callable[[]
             replicas=int(max(clients.values(), default=0)), wanted=int(max(wanted.values(), default=1))
         )
     if Phase.COMMIT in phases:
-        about = variables(asking, _IN_CLUSTERS)
-        in_cluster = any(value not in {"", "OFF"} for value in about.values())
-        common = common._replace(in_cluster=in_cluster, pending_writes=pending())
+        common = common._replace(
+            in_cluster=any(map(is_on, variables(asking, _IN_CLUSTERS).values())),
+            pending_writes=int(sum(numbers(global_status(asking, _PENDING)).values())),
+        )
         if not asking.server.flavour.mariadb:
             sql = _FULL_DISKS.format(phases[Phase.COMMIT] + _LATER)
             for row in asking.rows(Statement(sql, PERFORMANCE_SCHEMA)):
                 common = common._replace(full=text(row, "said").partition(_FULL)[2].partition("'")[0])
-    return [common._replace(phase=one) for one in phases]
+    return {one: common._replace(phase=one) for one in phases}
 
 
 def _rule(

@@ -75,6 +75,7 @@ _RECEIVES = re.compile(
 )
 # SELECT GET_LOCK() and SLEEP(), whatever waits for a lock, and whoever waits for us to read.
 _WAITS = re.compile(r"User (lock|sleep)|Waiting|Writing to net|Sending to client|Reading from net")
+_LEAST = 2.0  # seconds of another wait than for a lock: to write what was changed takes milliseconds
 _SECONDS_LIMIT = 4e9  # 5.7 writes a moment that lies ahead as an unsigned number
 
 
@@ -90,9 +91,6 @@ class Phase(Enum):
         r"waiting for handler commit|Commit$|Waiting for (prior transaction to commit|certification)"
     )
     OTHER = re.compile(r"[Ww]aiting ")
-
-
-_LEAST = 2.0  # seconds: to write what was changed takes milliseconds
 
 
 class Process(NamedTuple):

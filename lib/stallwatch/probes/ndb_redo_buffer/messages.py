@@ -162,7 +162,7 @@ def _disk(busy: Busy) -> str:
 
 
 def _of_disk(busy: Busy, of: str = "") -> Iterator[str]:
-    """Write what is wrong with a disk, and how long the tasks of its host waited for disks, in per cent."""
+    """Write that a disk is slow, and for which share of the time tasks of its host waited for disks."""
     if busy.is_slow:
         yield f"{of}{_disk(busy)}"
     if busy.is_waited_for:

@@ -46,7 +46,8 @@ _REFUSALS = {
     1820: _EXPIRED,
     1862: _EXPIRED,
     3032: Known(
-        "is in offline mode and refuses all clients", "SET GLOBAL offline_mode = OFF as root, if it may serve"
+        "is in offline mode and refuses all clients",
+        "ask who set offline_mode, then SET GLOBAL offline_mode = OFF as root",
     ),
     3118: _LOCKED,
     3159: Known("allows no log-in without TLS (require_secure_transport)", "do without --ssl-mode DISABLED"),

@@ -103,7 +103,6 @@ class Head(NamedTuple):
     is_known_backup: bool = False  # by more than this name
     digest: str = ""  # of its last statement
     prepared: bool = False  # whether XA RECOVER lists what a connection may have
-    pending_writes: int = 0  # that InnoDB waits for
     each: tuple[Cause, ...] = ()  # causes of all that the same connections wait for, if they are several
 
     @property
@@ -147,11 +146,6 @@ class Head(NamedTuple):
     def is_idle(self) -> bool:
         """Whether it does nothing."""
         return bool(self.process and self.process.command == "Sleep")
-
-    @property
-    def waits_for_disk(self) -> bool:
-        """Whether it is at its COMMIT for long while InnoDB waits for writes."""
-        return bool(self.pending_writes) and self.is_in(Phase.COMMIT)
 
     def is_in(self, phase: Phase) -> bool:
         """Whether it waits for this itself, and not for a lock."""
@@ -228,10 +222,12 @@ def rules(kind: Kind, who: Certainty) -> tuple[Rule, ...]:
     The first rule that applies decides.
     """
     likely = Certainty.LIKELY if who is Certainty.CERTAIN else who
-    disk = Kind.SLOW_DISK
 
     def rule(evidence: str, step: Step, applies: Callable[[Head], object]) -> Rule:
         return Rule(kind, who, evidence, _then(step, applies))
+
+    def itself(kind: Kind, certainty: Certainty, evidence: str, step: Step, phase: Phase) -> Rule:
+        return Rule(kind, certainty, evidence, _then(step, lambda one: one.is_in(phase)))
 
     return (
         Rule(kind, who, "one_of_several", _one_of_several),
@@ -245,12 +241,9 @@ def rules(kind: Kind, who: Certainty) -> tuple[Rule, ...]:
         rule("no_connection", Step.END_BY_XA, lambda one: not one.connection and one.transaction),
         rule("one_of_several_without_connection", Step.FIND_BY_XA, lambda one: not one.connection),
         rule("turn_may_be_new", Step.LOOK_AGAIN, _turn_may_be_new),
-        Rule(disk, who, "commit_waits_for_the_disk", _then(Step.SEE_DISK, lambda one: one.waits_for_disk)),
-        Rule(disk, likely, "commits_for_long", _then(Step.SEE_DISK, lambda one: one.is_in(Phase.COMMIT))),
-        Rule(
-            Kind.DISK_FULL, who, "waits_for_space", _then(Step.FREE_SPACE, lambda one: one.is_in(Phase.SPACE))
-        ),
-        Rule(Kind.NO_ACK, who, "waits_for_ack", _then(Step.SEE_REPLICAS, lambda one: one.is_in(Phase.ACK))),
+        itself(Kind.SLOW_DISK, likely, "commits_for_long", Step.SEE_DISK, Phase.COMMIT),
+        itself(Kind.DISK_FULL, who, "waits_for_space", Step.FREE_SPACE, Phase.SPACE),
+        itself(Kind.NO_ACK, who, "waits_for_ack", Step.SEE_REPLICAS, Phase.ACK),
         rule("applier", Step.WAIT_FOR_APPLIER, lambda one: one.process and one.process.applies),
         rule("server_thread", Step.WAIT_FOR_THREAD, lambda one: one.process and not one.process.is_client),
         rule("backup_lock", Step.LET_BACKUP_END, lambda one: one.is_client and one.has_backup_lock),

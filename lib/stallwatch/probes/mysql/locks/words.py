@@ -37,7 +37,6 @@ _DOES = {
     "rolls_back": Forms("which rolls back"),
     "killed": Forms("killed already"),
     "one_of_several_without_connection": Forms("prepared or rolling back"),
-    "commit_waits_for_the_disk": Forms("waiting for the disk (COMMIT)", "waiting for the disk"),
     "commits_for_long": Forms("waiting for the disk (COMMIT)", "waiting for the disk"),
     "waits_for_space": Forms("waiting for space on a disk"),
     "waits_for_ack": Forms("waiting for the ACK of a semi-sync replica", "waiting for a semi-sync ACK"),
@@ -84,10 +83,7 @@ _STEPS: dict[Step, tuple[str, ...]] = {
     Step.SEE_RETRIES: ("see whether the clients try again",),
     Step.ORDER_ROWS: ("let {both} lock rows in the same order",),
     Step.SEE_STATUS: ("see SHOW ENGINE INNODB STATUS",),
-    Step.FREE_SPACE: (
-        "free space there: KILL does not help",
-        "free space there",
-    ),
+    Step.FREE_SPACE: ("free space there: KILL does not help", "free space there"),
     Step.START_REPLICA: (
         "start one, or SET GLOBAL rpl_semi_sync_source_enabled = OFF (or rpl_semi_sync_master_enabled)",
         "start one, or switch semi-sync off",
