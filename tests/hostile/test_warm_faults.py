@@ -71,11 +71,6 @@ def quick(daemon):
     return outcome.warm
 
 
-def mostly(outcomes):
-    """Whether nearly all were answered by a worker: on a busy machine one may have been run cold."""
-    return sum(outcomes) > 0.9 * len(outcomes) - 1
-
-
 def test_a_killed_worker(daemon, hung):
     """The stub runs the plugin itself; the others notice nothing."""
     process, worker = waits(daemon, hung, 2)
@@ -145,7 +140,7 @@ def test_hung_servers_take_no_place_from_others(daemon, hung):
     """Sixteen checks wait; hundred others are answered meanwhile, none of them cold."""
     waiting = [daemon.begin("check_mysql_query", *HUNG, "-P", hung, "-t", "30s") for _ in range(16)]
     soon(lambda: sum(map(is_busy, daemon.workers)) == len(waiting))
-    assert mostly([quick(daemon) for _ in range(60)])
+    assert warm_daemon.mostly([quick(daemon) for _ in range(60)])
     assert all(process.poll() is None for process in waiting)
     for process in waiting:
         process.kill()
@@ -203,7 +198,7 @@ def test_a_clock_that_is_set(tmp_path, hung):
             process, _ = waits(daemon, hung, 2)
             (tmp_path / "new").write_text(str(3600 * hours))
             (tmp_path / "new").replace(offset)  # whoever reads it meanwhile finds one of both
-            assert mostly([quick(daemon) for _ in range(3)])
+            assert warm_daemon.mostly([quick(daemon) for _ in range(3)])
             text = daemon.run("check_ndb_log", *QUICK, "--output", "json").text
             seen = datetime.fromisoformat(json.loads(text)["time"]).timestamp()
             assert round((seen - time.time()) / 3600) == hours
@@ -290,7 +285,7 @@ def test_a_caller_that_does_not_read(shared_daemon):
     for client in clients:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
         client.sendall(protocol.packed("check_mysql_status", "/", ["--help"], {}))
-    assert mostly([quick(shared_daemon) for _ in range(20)])
+    assert warm_daemon.mostly([quick(shared_daemon) for _ in range(20)])
     for client in clients:
         client.close()
 
@@ -319,7 +314,7 @@ def test_ten_thousand_connections(shared_daemon):
     while any(thread.is_alive() for thread in threads):
         outcomes.append(quick(shared_daemon))
     assert outcomes
-    assert mostly(outcomes)
+    assert warm_daemon.mostly(outcomes)
     assert shared_daemon.supervisor.memory_info().rss < before + (32 << 20)
     soon(lambda: shared_daemon.supervisor.num_fds() < 40)
 
@@ -389,7 +384,7 @@ def test_a_new_version_takes_over(tmp_path):
             outcomes = []
             while any(map(lives, started)):
                 outcomes.append(quick(daemon))
-            assert mostly(outcomes)
+            assert warm_daemon.mostly(outcomes)
         finally:
             os.utime(touched, ns=(was.st_atime_ns, was.st_mtime_ns))
         soon(lambda: len(daemon.workers) >= 2)
