@@ -103,7 +103,7 @@ BACKED_UP = (
 )
 BACKUP_DAMAGED = (("The same with a file that is not whole", f"{BACKUP} --verify full"),)
 
-LOCKS = "check_innodb_locks -S {socket} -u mon -w 2 -c 5"
+LOCKS = "check_mysql_stalls -S {socket} -u mon -w 2 -c 5"
 LOCKS_IDLE = (("A transaction was left open, and three clients wait for its row", LOCKS),)
 LOCKS_DDL = (("An ALTER TABLE waits for a reader, and all others wait behind it", LOCKS),)
 LOCKS_DEADLOCK = (

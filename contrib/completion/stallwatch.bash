@@ -84,31 +84,6 @@ _stallwatch_check_innodb_buffer_pool() {
     esac
 }
 
-_stallwatch_check_innodb_locks() {
-    case $option in
-    -H| --hostname) _stallwatch_hosts ;;
-    -P| --port| -u| --username| -p| --password| --defaults-group| -w| --warning| -c| --critical| \
-        --user-lock-warning| --user-lock-critical| --transaction-warning| --transaction-critical| \
-        --timeouts-warning| --timeouts-critical| --deadlocks-warning| --deadlocks-critical| \
-        --waiting-warning| --waiting-critical| --longest-wait-warning| --longest-wait-critical| -t| \
-        --timeout) ;;
-    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
-        --server-public-key-path) _stallwatch_files ;;
-    --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
-    --output) _stallwatch_words text json human ;;
-    --color) _stallwatch_words never auto always ;;
-    --unreachable) _stallwatch_words critical warning unknown ;;
-    --state-dir) _stallwatch_folders ;;
-    *) _stallwatch_words --hostname --port --socket --username --password --password-file \
-        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
-        --enable-cleartext-plugin --warning --critical --user-lock-warning --user-lock-critical \
-        --transaction-warning --transaction-critical --timeouts-warning --timeouts-critical \
-        --deadlocks-warning --deadlocks-critical --waiting-warning --waiting-critical --longest-wait-warning \
-        --longest-wait-critical --timeout --output --color --verbose --version --help --unreachable \
-        --state-dir --no-state ;;
-    esac
-}
-
 _stallwatch_check_innodb_redo_log() {
     case $option in
     -H| --hostname) _stallwatch_hosts ;;
@@ -220,6 +195,31 @@ _stallwatch_check_mysql_query() {
         --allow-writes --warning --critical --max-warning --max-critical --connection-warning \
         --connection-critical --rows-warning --rows-critical --timeout --output --color --verbose --version \
         --help --unreachable --state-dir --no-state ;;
+    esac
+}
+
+_stallwatch_check_mysql_stalls() {
+    case $option in
+    -H| --hostname) _stallwatch_hosts ;;
+    -P| --port| -u| --username| -p| --password| --defaults-group| -w| --warning| -c| --critical| \
+        --user-lock-warning| --user-lock-critical| --transaction-warning| --transaction-critical| \
+        --timeouts-warning| --timeouts-critical| --deadlocks-warning| --deadlocks-critical| \
+        --connections-warning| --connections-critical| --waiting-warning| --waiting-critical| \
+        --longest-wait-warning| --longest-wait-critical| -t| --timeout) ;;
+    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path) _stallwatch_files ;;
+    --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
+    --output) _stallwatch_words text json human ;;
+    --color) _stallwatch_words never auto always ;;
+    --unreachable) _stallwatch_words critical warning unknown ;;
+    --state-dir) _stallwatch_folders ;;
+    *) _stallwatch_words --hostname --port --socket --username --password --password-file \
+        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
+        --enable-cleartext-plugin --warning --critical --user-lock-warning --user-lock-critical \
+        --transaction-warning --transaction-critical --timeouts-warning --timeouts-critical \
+        --deadlocks-warning --deadlocks-critical --connections-warning --connections-critical \
+        --waiting-warning --waiting-critical --longest-wait-warning --longest-wait-critical --timeout \
+        --output --color --verbose --version --help --unreachable --state-dir --no-state ;;
     esac
 }
 
@@ -513,8 +513,8 @@ _stallwatch_stallwatch-experiment_compare() {
     esac
 }
 
-complete -F _stallwatch check_bonding check_host check_innodb_buffer_pool check_innodb_locks \
-    check_innodb_redo_log check_jmx check_jmx_thread_pools check_mysql_backup check_mysql_query \
+complete -F _stallwatch check_bonding check_host check_innodb_buffer_pool check_innodb_redo_log \
+    check_jmx check_jmx_thread_pools check_mysql_backup check_mysql_query check_mysql_stalls \
     check_mysql_status check_mysqld_process check_ndb_log check_ndb_memory check_ndb_nodes \
     check_ndb_page_buffer check_ndb_redo_buffer check_ndb_transactions check_replication_lag \
     stallwatch-discover stallwatch-experiment

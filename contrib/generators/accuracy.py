@@ -35,7 +35,7 @@ NAMES = accuracy_locks.NAMES
 ALL_NAMES = NAMES | {"ndb": "NDB Cluster", "jmx": "JVM"}
 ALONE, WITH_SOURCE = "check_replication_lag", "check_replication_lag --source"
 OURS = (ALONE, WITH_SOURCE)
-WITH_CAUSES = ("check_innodb_locks", "check_jmx_thread_pools")
+WITH_CAUSES = ("check_mysql_stalls", "check_jmx_thread_pools")
 PEERS = ("check_mysql_health", "pmp-check-mysql-replication-delay")
 SHORT = {"check_mysql_health": "check_mysql_health", "pmp-check-mysql-replication-delay": "pmp"}
 LONGEST = 300  # characters of a line
@@ -215,7 +215,7 @@ def _lines(part: str, kind: str) -> str:
 
 def _line(row: Row, line: dict[str, Any], number: int) -> list[str]:
     case = f"{row['case']}, {row['strength']}" if row["strength"] else row["case"]
-    known = {ALONE: "", WITH_SOURCE: " (--source)", "check_innodb_locks": ""}
+    known = {ALONE: "", WITH_SOURCE: " (--source)", "check_mysql_stalls": ""}
     who = known.get(row["who"], f" ({row['who']})")
     text = re.sub(_WHERE, "db1", line["line"].partition(" | ")[0]).partition(" - ")
     said = f"{text[0].rpartition(' ')[2]} - {text[2]}"[:LONGEST]

@@ -32,7 +32,7 @@ GRANT SELECT ON performance_schema.* TO 'mon'@'monitoring.example';
 -- other connections, transactions, row locks, how InnoDB is
 GRANT PROCESS ON *.* TO 'mon'@'monitoring.example';
 
--- On any server, for check_innodb_locks:
+-- On any server, for check_mysql_stalls:
 -- other connections, transactions, row locks, how InnoDB is
 GRANT PROCESS ON *.* TO 'mon'@'monitoring.example';
 -- commit times, who holds locks, which programs are connected

@@ -55,6 +55,13 @@ class Kind(Enum):
     LOCK_TIMEOUTS = "lock_timeouts"
     DISK_FULL = "disk_full"
     NO_ACK = "no_ack"
+    NO_QUORUM = "no_quorum"
+    FLOW_CONTROL = "flow_control"
+    SILENT_MEMBER = "silent_member"
+    TOTAL_ORDER = "total_order"
+    REDO_FULL = "redo_full"
+    SEMAPHORES = "semaphores"
+    TOO_MANY_CONNECTIONS = "too_many_connections"
     DEADLOCKS = "deadlocks"
     UNKNOWN = "unknown"
 
@@ -91,6 +98,13 @@ MEANINGS = {
     Kind.LOCK_TIMEOUTS: "waits for row locks ended with error 1205",
     Kind.DISK_FULL: "a disk is full, and statements that write to it wait",
     Kind.NO_ACK: "semi-synchronous replication waits for replicas to acknowledge a COMMIT",
+    Kind.NO_QUORUM: "most members of a cluster are gone, and a COMMIT waits for them",
+    Kind.FLOW_CONTROL: "a member of a cluster is slow, and holds up the writes of all",
+    Kind.SILENT_MEMBER: "a member of a cluster does not answer, and the others still wait for it",
+    Kind.TOTAL_ORDER: "a definition of a table runs on all members of a cluster, and no COMMIT meanwhile",
+    Kind.REDO_FULL: "the redo log is full, and statements wait until pages are written",
+    Kind.SEMAPHORES: "threads of InnoDB wait for one another for minutes, which ends the server after 10",
+    Kind.TOO_MANY_CONNECTIONS: "clients have nearly all connections of a server, or all",
     Kind.DEADLOCKS: "transactions waited for one another by row locks, and the server ended one of them",
     Kind.UNKNOWN: "something stalls, and nothing that was seen shows why",
 }
@@ -166,6 +180,11 @@ class Explains(NamedTuple):
     scope: Scope
 
 
+_KEEPS_CLIENTS = (  # who waits keeps its connection, and its client opens more
+    Kind.ROW_LOCK, Kind.METADATA_LOCK, Kind.TABLE_LOCK, Kind.GLOBAL_READ_LOCK, Kind.BACKUP_LOCK,
+    Kind.TABLE_FLUSH, Kind.LOCK_CIRCLE, Kind.DISK_FULL, Kind.SLOW_DISK, Kind.NO_ACK, Kind.NO_QUORUM,
+    Kind.FLOW_CONTROL, Kind.SILENT_MEMBER, Kind.TOTAL_ORDER, Kind.REDO_FULL, Kind.SEMAPHORES,
+)  # fmt: skip
 EXPLAINS = (
     # A local checkpoint frees the logs when all data nodes have written theirs: the slowest disk counts.
     Explains(Kind.SLOW_DISK, Kind.CHECKPOINTS_BEHIND, Scope.SERVER),
@@ -178,8 +197,12 @@ EXPLAINS = (
     # A transaction has its locks of rows, and those of the tables that it uses, until it ends.
     Explains(Kind.LONG_TRANSACTION, Kind.ROW_LOCK, Scope.CONNECTION),
     Explains(Kind.LONG_TRANSACTION, Kind.METADATA_LOCK, Scope.CONNECTION),
+    # Who cannot go on keeps what others wait for.
+    Explains(Kind.REDO_FULL, Kind.ROW_LOCK, Scope.CONNECTION),
+    Explains(Kind.SEMAPHORES, Kind.ROW_LOCK, Scope.CONNECTION),
     # innodb_lock_wait_timeout ends waits for rows alone, and only after its time: not behind a young lock.
     Explains(Kind.ROW_LOCK, Kind.LOCK_TIMEOUTS, Scope.SERVER),
+    *(Explains(one, Kind.TOO_MANY_CONNECTIONS, Scope.SERVER) for one in _KEEPS_CLIENTS),
 )
 
 

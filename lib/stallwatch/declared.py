@@ -25,7 +25,7 @@ NDB_GUESS = f"Its DataDir is not {NDB_DATA_DIR}? Mend it here."
 # In which dashboards, definitions and `discover` have the plugins; one that is not named comes after these.
 ORDER = (
     "replication_lag", "ndb_nodes", "ndb_memory", "ndb_redo_buffer", "ndb_page_buffer", "ndb_transactions",
-    "ndb_log", "mysql_query", "mysql_status", "innodb_locks", "innodb_redo_log", "innodb_buffer_pool",
+    "ndb_log", "mysql_query", "mysql_status", "mysql_stalls", "innodb_redo_log", "innodb_buffer_pool",
     "mysql_backup", "jmx_thread_pools", "jmx", "host", "bonding", "mysqld_process",
 )  # fmt: skip
 _PLACE = re.compile(r"\{\w+\}")

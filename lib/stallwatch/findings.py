@@ -84,11 +84,11 @@ class Fault(NamedTuple):
 class ProbeError(Exception):
     """Something could not be found out: a sentence with the request, who got it, and the answer.
 
-    Raised, it ends the run with the state of --unreachable, or as UNKNOWN if it is ``always_unknown``.
-    Yielded among the findings, it does not affect the others.
+    Raised, it ends the run with its ``state``, or with that of --unreachable. Yielded among the findings, it
+    does not affect the others.
     """
 
-    always_unknown = False
+    state: State | None = None  # that it has whatever --unreachable is
     ends_connection = False  # whether nothing more can be asked on the connection that it came of
     more: tuple[str, ...] = ()  # lines below, such as a server's own words
 
@@ -98,8 +98,8 @@ class ProbeError(Exception):
         self.advice = advice
 
     def fault(self, state: State) -> Fault:
-        """Give it as a finding of this state."""
-        return Fault(state, self.what, advice=self.advice, line=Line(more=self.more))
+        """Give it as a finding of this state, unless it has one."""
+        return Fault(self.state or state, self.what, advice=self.advice, line=Line(more=self.more))
 
 
 Finding = Reading | Fault | ProbeError

@@ -1,4 +1,4 @@
-"""What does check_innodb_locks cost on a large server: us, and the server?
+"""What does check_mysql_stalls cost on a large server: us, and the server?
 
 10,000 connections. First nobody waits, then one of them has 100,000 row locks, then 2,000 wait for one row (a
 star), at last 2,000 wait in a chain, each for a row of the one before. A quick look may have fewer of all:
@@ -102,7 +102,7 @@ class Costs:
         self.process = psutil.Process(server.pid)
         server.account("mon", "PROCESS", "SELECT ON performance_schema.*")
         words = ("-S", server.socket, "-u", "mon", "-p", PASSWORD, "-w", "1", "-c", "2", "--no-state")
-        self.command = ours("check_innodb_locks", *words)
+        self.command = ours("check_mysql_stalls", *words)
         self.rows = []
 
     def measure(self, situation, says, *, waits):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import case
 
-CHECK = "check_innodb_locks"
+CHECK = "check_mysql_stalls"
 WARNING, CRITICAL = 5.0, 20.0  # seconds that a head blocks others: the thresholds of every run
 GIVES_UP = 15  # innodb_lock_wait_timeout: a wait ends before the head is CRITICAL, as with the defaults
 IDLE, WORKS = ("idle_client", "turn_may_be_new"), ("working_client", "turn_may_be_new")  # rules

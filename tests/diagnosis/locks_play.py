@@ -1,4 +1,4 @@
-"""One trial of locks: a case of one strength; what check_innodb_locks printed meanwhile."""
+"""One trial of locks: a case of one strength; what check_mysql_stalls printed meanwhile."""
 
 import contextlib
 import sys

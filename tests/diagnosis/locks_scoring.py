@@ -1,4 +1,4 @@
-"""How good what check_innodb_locks printed is: pure functions of a Trial and what was Expected.
+"""How good what check_mysql_stalls printed is: pure functions of a Trial and what was Expected.
 
 The fault begins with the first connection that waits ("evident"). Nobody can know of a limit before it is
 passed, and for causes the second run after that counts. A state is right too late, and false too early.

@@ -1,4 +1,4 @@
-"""What check_innodb_locks found in one run, as its JSON has it: of the first problem the cause."""
+"""What check_mysql_stalls found in one run, as its JSON has it: of the first problem the cause."""
 
 import json
 from typing import NamedTuple

@@ -176,7 +176,7 @@ def test_a_server_with_nothing_particular(running_server, kind):
     ).stdout  # fmt: skip
     assert re.findall(r'^object Service "(.+)"', told, re.MULTILINE)[:5] == [
         f"stallwatch-{name}"
-        for name in ("mysql", "mysql-status", "innodb-locks", "innodb-redo-log", "innodb-buffer-pool")
+        for name in ("mysql", "mysql-status", "mysql-stalls", "innodb-redo-log", "innodb-buffer-pool")
     ]  # fmt: skip
     assert account.password not in told
     assert f'vars.mysql_status_defaults_file = "{OPTION_FILE}"' in told

@@ -436,7 +436,7 @@ DENIED = {
     "mysql_status": (OK, ""),
     "mysql_query": (OK, ""),
     "innodb_buffer_pool": (OK, "PROCESS"),
-    "innodb_locks": (UNKNOWN, r"GRANT PROCESS ON \*\.\* TO 'poor'@'%'"),
+    "mysql_stalls": (UNKNOWN, r"GRANT PROCESS ON \*\.\* TO 'poor'@'%'"),
     "innodb_redo_log": (OK, "PROCESS"),
 }
 

@@ -598,7 +598,7 @@ RUNS = (NO_TIME, NO_TIME, TIME, NO_TIME, NO_TIME, NO_TIME)  # the last one is th
 
 
 def test_three_runs_in_a_row_without_time_are_a_problem_of_this_host(healthy, home, world):
-    subject, place = healthy(BY_NAME["innodb_locks"])
+    subject, place = healthy(BY_NAME["mysql_stalls"])
     plays = Plays(subject, Asked(place.host, place.port, place.user, place.password), home, world)
     port = free_port()
 

@@ -78,7 +78,7 @@ def services(pair, cluster, tomcat, files):
         {"port": server.port, "defaults_file": str(files / f"{name}.cnf")}
         for name, server in (("pair", pair.source), ("pair", pair.replica), ("ndb", cluster.sql_node))
     )
-    names = ("mysql_status", "innodb_locks", "innodb_redo_log", "innodb_buffer_pool")
+    names = ("mysql_status", "mysql_stalls", "innodb_redo_log", "innodb_buffer_pool")
     of_ndb = ("ndb_nodes", "ndb_memory", "ndb_redo_buffer", "ndb_page_buffer", "ndb_transactions")
     return "".join(
         (

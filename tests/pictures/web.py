@@ -62,7 +62,7 @@ CHROMIUM = (
 PROBLEMS = "/icingaweb2/monitoring/list/services?service=stallwatch%2A&service_problem=1"
 ONE = "/icingaweb2/monitoring/service/show?host=replica1&service=stallwatch-replication-lag"
 OF_NAGIOS = "/cgi-bin/nagios4/status.cgi?host=all&servicestatustypes=28"
-ALERTS = ("innodb-locks", "replication-lag", "ndb-nodes", "InnoDB locks", "Replication lag", "NDB nodes")
+ALERTS = ("mysql-stalls", "replication-lag", "ndb-nodes", "MySQL stalls", "Replication lag", "NDB nodes")
 SECONDS = 300  # within which each of them has alerted; they take 90
 
 

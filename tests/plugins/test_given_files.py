@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from stallwatch.findings import State
 from stallwatch.sources import given_file, jmx, mysql
 from stallwatch.sources.jmx import tls as jmx_tls
 from stallwatch.sources.mysql.target import VERIFY_CA
@@ -166,7 +167,7 @@ def test_a_file_without_a_certificate_is_unknown_whatever_a_server_is_that_canno
     for why in ("No such file or directory", empty):
         with pytest.raises(unreachable, match=f"^{option} {path}: {why}$") as error:
             load(str(path))
-        assert error.value.always_unknown
+        assert error.value.state is State.UNKNOWN
         makes_one = option == "--ca-file" and why == empty
         advice = "make one with keytool -exportcert -rfc" if makes_one else "the server was not asked"
         assert error.value.advice.startswith(advice)

@@ -1,4 +1,4 @@
-"""A server on which one connection blocks others, as check_innodb_locks is answered by it."""
+"""A server on which one connection blocks others, as check_mysql_stalls is answered by it."""
 
 from typing import NamedTuple
 
@@ -8,6 +8,8 @@ from stallwatch.causes import Certainty, Kind
 HEAD, WAITER = 22, 23
 USER_LOCK = "USER LEVEL LOCK"
 MDL = "Waiting for table metadata lock"
+
+STATES = ("Commit", "Commit implicit", "Writing to binlog", "Opening tables", "starting")  # of other waits
 
 
 class Judged(NamedTuple):
@@ -48,6 +50,7 @@ class Locked(CapturedMysql):
         self.prepared = []  # what XA RECOVER lists
         self.digest = "UPDATE `orders` SET `a` = ?"  # of the last statement of all who sleep
         self.went_on = ()  # connections that no longer sleep when they are asked for their last statement
+        self.done = iter(range(1000))  # what statements at work have done, at each look
         self.took = 0.01  # seconds of the head's last statement; None: not known
 
     def idle_head(self, *, waits=12, idle=240, started="2026-11-18 13:00:00", modified=3, waiters=2):
@@ -72,6 +75,9 @@ class Locked(CapturedMysql):
                 if str(one["State"]).startswith(("Waiting", "User l")) and one not in others
             ]
             return [{"waiting": len(locks), "seconds": max(locks, default=None), "others": len(others)}]
+        if "AS done" in sql or "AS examined" in sql:
+            done = next(self.done)
+            return [{"id": one["Id"], "done": done} for one in self.listed]
         if "IS_USED_LOCK" in sql:
             return [{"process": self.used_locks.get(*values)}]
         answers = {
@@ -104,7 +110,8 @@ def is_other_wait(one):
     state = str(one["State"])
     is_lock = state.endswith(" lock") or state == "Waiting for table flush"
     is_at_it = one["Command"] == "Query" and one["Time"] >= 2 and one["User"] != "system user"
-    return is_at_it and not is_lock and (state.lower().startswith("waiting ") or state == "Commit")
+    is_one = state.lower().startswith(("waiting ", "query end", "executing hook")) or state in STATES
+    return is_at_it and not is_lock and (is_one or (one["Time"] >= 10 and state.lower().startswith("updat")))
 
 
 def row(number, user, command, seconds, state="", info=None):

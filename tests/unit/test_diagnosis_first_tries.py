@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-CHECK = "check_innodb_locks"
+CHECK = "check_mysql_stalls"
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def finding(state, kind, head, **more):
 
 def trial(bench, *findings):
     """One run, of a fault of connection 22 beside one of connection 30."""
-    output = json.dumps({"name": "innodb_locks", "state": "CRITICAL", "summary": "", "findings": findings})
+    output = json.dumps({"name": "mysql_stalls", "state": "CRITICAL", "summary": "", "findings": findings})
     run = bench.record.Run(CHECK, 20.0, 20.2, 2, output)
     events = {"injected": 15.0, "taken back": 50.0}
     return bench.record.Trial("a", "mysql", "b", (run,), events=events, heads=(22,), may_end=(30,))

@@ -1,4 +1,4 @@
-"""How runs of check_innodb_locks are judged that were made while a fault was there."""
+"""How runs of check_mysql_stalls are judged that were made while a fault was there."""
 
 import json
 from types import SimpleNamespace
@@ -7,7 +7,7 @@ import pytest
 
 OK, WARNING, CRITICAL = range(3)
 STATES = ("OK", "WARNING", "CRITICAL")
-CHECK = "check_innodb_locks"
+CHECK = "check_mysql_stalls"
 
 
 def found(kind="row_lock", head="22", certainty="certain", evidence="idle_client", thing="connection"):

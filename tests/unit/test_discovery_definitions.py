@@ -133,7 +133,7 @@ def test_an_option_given_several_times_is_a_list_for_icinga():
 def test_who_only_asks_depends_on_who_tells_that_nobody_answers():
     told = plan.Plan((plan.Host("db1", "192.0.2.11", "", (mysql.ANSWERS, *mysql.OF_SERVER)),))
     titles = [service.title for service in mysql.OF_SERVER]
-    assert "InnoDB locks" in titles
+    assert "MySQL stalls" in titles
     assert f"    dependent_service_description  {', '.join(titles)}\n" in nagios.written(told)
     names = ", ".join(f'"stallwatch-{title.lower().replace(" ", "-")}"' for title in titles)
     rule = f'  assign where host.name == "db1" && service.name in [ {names} ]\n'

@@ -189,7 +189,7 @@ def test_a_slow_search_for_heartbeats_costs_nothing_else():
 
 def test_services_that_plugins_declare_are_in_their_order():
     assert titles(mysql.OF_SERVER)[:4] == [
-        "MySQL status", "InnoDB locks", "InnoDB redo log", "InnoDB buffer pool",
+        "MySQL status", "MySQL stalls", "InnoDB redo log", "InnoDB buffer pool",
     ]  # fmt: skip
     assert titles(mysql.OF_CLUSTER)[:4] == ["NDB nodes", "NDB memory", "NDB redo buffer", "NDB transactions"]
 

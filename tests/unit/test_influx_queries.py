@@ -11,7 +11,7 @@ LINES = (
     "replication_lag,hostname=db1,service=the\\ lag,metric=apply_lag value=1 17",
     "replication_lag,hostname=db1,service=the\\ lag,metric=backlog value=2 17",
     "replication_lag,hostname=db1,service=the\\ lag state=0,execution_time=1 17",
-    "innodb_locks,hostname=db1,service=locks,metric=lag value=4 17",
+    "mysql_stalls,hostname=db1,service=locks,metric=lag value=4 17",
 )
 
 

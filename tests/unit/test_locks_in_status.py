@@ -40,7 +40,7 @@ def status(*holders, waiting=2, begin=BEGIN):
 
 @pytest.fixture
 def look(tmp_path, monkeypatch):
-    return Runs("check_innodb_locks", tmp_path, monkeypatch)
+    return Runs("check_mysql_stalls", tmp_path, monkeypatch)
 
 
 def crowded(text):

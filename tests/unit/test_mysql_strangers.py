@@ -29,6 +29,7 @@ from asking_server import (
 )  # fmt: skip
 from mysql_bytes import OK
 from stallwatch.deadline import Deadline
+from stallwatch.findings import State
 from stallwatch.frame.state import memory
 from stallwatch.memory import Memory
 from stallwatch.sources import mysql
@@ -287,7 +288,7 @@ def test_another_public_key_gets_no_password(known, monkeypatch, tmp_path):
 
 def test_a_file_that_is_none_is_no_trouble_of_the_server(certificate):
     error = log_in(fast(certificate), mode="VERIFY_CA", ca="/nowhere/ca.pem")
-    assert error.always_unknown
+    assert error.state is State.UNKNOWN
     assert error.what.startswith("--ssl-ca /nowhere/ca.pem: No such file")
 
 

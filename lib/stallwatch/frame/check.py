@@ -299,7 +299,7 @@ class Check:
         withheld.end()
 
     def _find(self, findings: Findings, options: Namespace, run: Run) -> None:
-        from stallwatch.findings import ProbeError, State
+        from stallwatch.findings import ProbeError
 
         try:
             for finding in findings(options, run):
@@ -308,7 +308,7 @@ class Check:
         except ProbeError as error:
             run.had_time()
             if error not in run.problems:
-                run.cut_short(error.fault(State.UNKNOWN if error.always_unknown else run.unreachable))
+                run.cut_short(error.fault(run.unreachable))
         except TimeUpError as error:
             run.out_of_time(str(error))
         run.found += run.problems

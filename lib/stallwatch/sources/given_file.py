@@ -11,6 +11,7 @@ import stat
 import time
 from contextlib import contextmanager
 
+from stallwatch.findings import State
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def unusable(kind: type[Unreachable], option: str, path: str, error: OSError) ->
         if option not in _AUTHORITIES:
             why += ", or no key for it that can be used without a password"
     said = kind(f"{option} {path}: {why}", "the server was not asked")
-    said.always_unknown = True
+    said.state = State.UNKNOWN
     return said
 
 

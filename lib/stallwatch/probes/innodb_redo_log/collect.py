@@ -37,12 +37,9 @@ TIMES, APART = 5, 0.2  # seconds
 _BYTES = ("Innodb_redo_log_current_lsn", "Innodb_lsn_current", "Innodb_os_log_written")  # the first one known
 _STATUS = (
     "Uptime",
-    *_BYTES,
-    "Innodb_redo_log_checkpoint_lsn",
-    "Innodb_redo_log_capacity_resized",
+    *_BYTES[1:],
+    *innodb.COUNTERS,
     "Innodb_redo_log_enabled",
-    "Innodb_checkpoint_age",
-    "Innodb_checkpoint_max_age",
     "Innodb_log_waits",
 )
 _AGE = ("log_lsn_checkpoint_age",)

@@ -33,7 +33,14 @@ if TYPE_CHECKING:
 
 NEARLY_FULL, FULL = 90.0, 98.0  # per cent of the stall point
 
-# What redo() reads of the server's variables.
+# What redo() reads of the server's counters and variables, beside a metric of MySQL before 8.0.30.
+COUNTERS = (
+    "Innodb_redo_log_current_lsn",
+    "Innodb_redo_log_checkpoint_lsn",
+    "Innodb_redo_log_capacity_resized",
+    "Innodb_checkpoint_age",
+    "Innodb_checkpoint_max_age",
+)
 SETTINGS = (
     "innodb_log_file_size",
     "innodb_log_files_in_group",

@@ -48,18 +48,27 @@ _STATEMENTS = (
     " JOIN performance_schema.events_statements_current s ON s.THREAD_ID = t.THREAD_ID"
     " WHERE s.NESTING_EVENT_LEVEL = 0 AND t.PROCESSLIST_ID IN ({})"
 )
+_PROGRESS = {  # by whether it is MariaDB
+    True: "SELECT p.ID AS id, p.QUERY_ID AS query, p.EXAMINED_ROWS AS examined,"
+    " t.trx_rows_modified AS modified FROM information_schema.PROCESSLIST p"
+    " LEFT JOIN information_schema.INNODB_TRX t ON t.trx_mysql_thread_id = p.ID WHERE p.ID IN ({})",
+    False: "SELECT t.PROCESSLIST_ID AS id, SUM(s.VARIABLE_VALUE) AS done FROM performance_schema.threads t"
+    " JOIN performance_schema.status_by_thread s ON s.THREAD_ID = t.THREAD_ID"
+    " WHERE t.PROCESSLIST_ID IN ({}) AND s.VARIABLE_NAME LIKE 'Handler%' GROUP BY t.PROCESSLIST_ID",
+}
 _MOST = 20  # connections whose last statements are asked for
 _OWN_PROCESS_LIST = (8, 0, 22)
 _WAITS_FOR_LOCK = "STATE LIKE 'Waiting for % lock' OR STATE IN ('Waiting for table flush', 'User lock')"
-# A client's statement that waits for something else for 2 s: see `other_waits`.
+# A client's statement that waits for something else for 2 s, or may make no progress: see `Phase`.
 _WAITS_FOR_OTHER = (
-    "COMMAND IN ('Query', 'Execute') AND USER <> 'system user' AND TIME >= 2"
-    f" AND (STATE LIKE 'waiting %' OR STATE = 'Commit') AND NOT ({_WAITS_FOR_LOCK})"
+    "COMMAND IN ('Query', 'Execute') AND USER <> 'system user' AND TIME >= 2 AND (STATE LIKE 'waiting %'"
+    " OR STATE IN ('Commit', 'Commit implicit', 'query end', 'Writing to binlog', 'Opening tables')"
+    " OR (STATE = 'starting' AND INFO LIKE 'COMMIT%') OR STATE LIKE 'Executing hook%'"
+    f" OR (TIME >= 10 AND (STATE LIKE 'updat%' OR STATE LIKE 'delet%' OR STATE LIKE 'insert%')))"
+    f" AND NOT ({_WAITS_FOR_LOCK})"
 )
-_SUMMED = "SELECT SUM({0}) AS waiting, MAX(IF({0}, TIME, NULL)) AS seconds, SUM({1}) AS others FROM {2}"
-_WAITING = _SUMMED.format(_WAITS_FOR_LOCK, _WAITS_FOR_OTHER, "information_schema.processlist")
-# NULL where performance_schema is off: it is empty then.
-_WAITING_THERE = _SUMMED.format(_WAITS_FOR_LOCK, _WAITS_FOR_OTHER, "performance_schema.processlist")
+_SUMMED = "SELECT SUM({0}) AS waiting, MAX(IF({0}, TIME, NULL)) AS seconds, SUM({1}) AS others FROM "
+_WAITING = _SUMMED.format(_WAITS_FOR_LOCK, _WAITS_FOR_OTHER)
 _SYSTEM = "system user"
 # States of appliers of MySQL 5.7 to 9.7 and MariaDB 10.5 to 11.8, measured there: nothing to do, and who
 # only assigns work.
@@ -76,20 +85,32 @@ _RECEIVES = re.compile(
 # SELECT GET_LOCK() and SLEEP(), whatever waits for a lock, and whoever waits for us to read.
 _WAITS = re.compile(r"User (lock|sleep)|Waiting|Writing to net|Sending to client|Reading from net")
 _LEAST = 2.0  # seconds of another wait than for a lock: to write what was changed takes milliseconds
+_LONG = 10.0  # seconds of a write that may make no progress
+# What a client asked to wait for (SOURCE_POS_WAIT and its like), and threads that have nothing to do.
+_AS_ASKED = re.compile(
+    r"Waiting (in|for) (MASTER_GTID_WAIT|GTID to be committed|next activation|.* position$)"
+)
 _SECONDS_LIMIT = 4e9  # 5.7 writes a moment that lies ahead as an unsigned number
 
 
 class Phase(Enum):
     """What a statement waits for that is no lock; the value is its state.
 
-    Measured on MySQL 9.7.2 and MariaDB 10.11.19; OTHER is whatever else waits, locks too.
+    By the states that MySQL 5.7.22, 8.0.15 and 9.7.2 and MariaDB 10.11.19 and 11.8.9 list as stages of
+    statements (performance_schema.setup_instruments). OTHER is whatever else waits, locks too. A WRITE waits
+    only if it makes no progress, which its state does not show.
     """
 
-    SPACE = re.compile(r"Waiting for someone to free space")
+    SPACE = re.compile(r"Waiting for (someone to free space|disk space)")
     ACK = re.compile(r"(?i).*semi-?sync ACK")
+    BEGIN = re.compile(r"Executing hook on transaction begin")  # of Group Replication
+    IN_ORDER = re.compile(r"Waiting (to execute in isolation|for TOI DDL)")  # of Galera
     COMMIT = re.compile(
-        r"waiting for handler commit|Commit$|Waiting for (prior transaction to commit|certification)"
+        r"waiting for handler commit|Commit( implicit)?$|[Qq]uery end|Writing to binlog|starting: COMMIT"
+        r"|Waiting for (prior transaction to (start )?commit|certification|flow control|Binlog Group Commit)"
     )
+    TABLES = re.compile(r"Opening tables?$")
+    WRITE = re.compile(r"[Uu]pdat(e|ing)\b|(from|init for|for) update$|(?i:delet|insert)")
     OTHER = re.compile(r"[Ww]aiting ")
 
 
@@ -124,10 +145,15 @@ class Process(NamedTuple):
 
     @property
     def phase(self) -> Phase | None:
-        """What it has waited for, for seconds; None: for nothing."""
-        if self.seconds < _LEAST or self.command == "Sleep":
+        """What it has waited for, for seconds; None: for nothing, or for what it asked for.
+
+        A COMMIT of MySQL 5.7 has the state of what begins.
+        """
+        if self.seconds < _LEAST or self.command == "Sleep" or _AS_ASKED.match(self.state):
             return None
-        return next((one for one in Phase if one.value.match(self.state)), None)
+        state = f"starting: {self.info[:6].upper()}" if self.state == "starting" else self.state
+        found = next((one for one in Phase if one.value.match(state)), None)
+        return None if found is Phase.WRITE and self.seconds < _LONG else found
 
     @property
     def is_client_at_work(self) -> bool:
@@ -215,17 +241,37 @@ def waiting_by_state(asking: Asking) -> tuple[int, float, int]:
     """Count the connections whose state is to wait for a lock; return also the longest time of one.
 
     The third number is that of clients' statements that wait for something else for 2 s. Row locks are not
-    among them: they have no state. performance_schema.processlist (MySQL 8.0.22) blocks nobody, while
-    information_schema.PROCESSLIST looks at each connection under a mutex.
+    among them: they have no state.
     """
-    flavour = asking.server.flavour
-    rows: Sequence[Row] = ()
-    if not flavour.mariadb and flavour.version >= _OWN_PROCESS_LIST:
-        rows = asking.rows(Statement(_WAITING_THERE, PERFORMANCE_SCHEMA))
-    if not rows or rows[0].get("waiting") is None:
-        rows = asking.rows(Statement(_WAITING, PROCESS))
-    row = rows[0] if rows else {}
+    row = next(iter(of_process_list(asking, _WAITING)), {})
     return whole(row, "waiting"), number(row, "seconds"), whole(row, "others")
+
+
+def of_process_list(asking: Asking, select: str, then: str = "") -> list[Row]:
+    """Ask what the process list has, as a table: ``select`` is the statement before its name.
+
+    performance_schema.processlist (MySQL 8.0.22) blocks nobody, while information_schema.PROCESSLIST looks at
+    each connection under a mutex. The first is empty where performance_schema is off.
+    """
+    flavour, rows = asking.server.flavour, []
+    if not flavour.mariadb and flavour.version >= _OWN_PROCESS_LIST:
+        rows = asking.rows(Statement(f"{select}performance_schema.processlist{then}", PERFORMANCE_SCHEMA))
+    if not rows or next(iter(rows[0].values())) is None:
+        rows = asking.rows(Statement(f"{select}information_schema.processlist{then}", PROCESS))
+    return rows
+
+
+def progress(asking: Asking, connections: Sequence[int]) -> dict[int, tuple[float, ...]]:
+    """Ask how far the statements of these connections are, in numbers that grow while one makes progress.
+
+    Those of MySQL's joins, of which ROWS_EXAMINED stays 0 until they end, too (9.7.2). Where it is not shown
+    there is none.
+    """
+    sql = _PROGRESS[asking.server.flavour.mariadb].format(", ".join(map(str, connections[:_MOST])))
+    rows = asking.rows(Statement(sql, PROCESS if asking.server.flavour.mariadb else PERFORMANCE_SCHEMA))
+    return {
+        whole(row, "id"): tuple(number(row, name) for name in sorted(row) if name != "id") for row in rows
+    }
 
 
 def programs(asking: Asking, ids: Collection[int] = ()) -> dict[int, Program]:

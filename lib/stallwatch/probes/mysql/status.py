@@ -41,7 +41,7 @@ def numbers(texts: Mapping[str, str]) -> dict[str, float]:
 
 def is_on(value: str) -> bool:
     """Whether a variable is on."""
-    return value.upper() not in {"", "0", "OFF"}
+    return value.upper() not in {"", "0", "OFF", "FALSE"}
 
 
 def _variables(asking: Asking, sql: str, names: Sequence[str]) -> Texts:

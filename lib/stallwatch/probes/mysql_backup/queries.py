@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.findings import Fault, ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.history import recall
 from stallwatch.probes.mysql.asking import PROCESS, Statement, having, number, text, whole
 from stallwatch.probes.mysql_backup import physical
@@ -118,8 +118,7 @@ class Source(NamedTuple):
             with self.connect() as server:
                 return self._look(server, backup, memory, verify=verify)
         except MysqlError as error:
-            fault = Fault(self.unreachable, error.what, advice=error.advice)
-            return error if error.always_unknown else fault
+            return error.fault(self.unreachable)
 
     def _look(self, server: Server, backup: Backup, memory: dict[str, Any], *, verify: bool) -> Snapshot:
         snapshot = _snapshot(server)

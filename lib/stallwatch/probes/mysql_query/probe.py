@@ -57,7 +57,7 @@ def findings(
     yield from _unexpected(runs, rules)
     if error := runs.log_in_failed:
         fault = Fault(State.WARNING, error.what, "a second log-in, as the first was slow", error.advice)
-        yield error if error.always_unknown else fault
+        yield error if error.state is State.UNKNOWN else fault
     yield from (Fault(State.OK, f"the query may still run{_where([one])}", one.why) for one in runs.left)
     yield from _failures(runs)
 

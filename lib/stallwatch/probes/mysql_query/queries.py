@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 
+from stallwatch.findings import State
 from stallwatch.line import shorten
 from stallwatch.sources.mysql import (
     DeniedError,
@@ -198,5 +199,5 @@ def identity(server: Server, within: float) -> Identity | None:
 
 def is_ours(error: MysqlError) -> bool:
     """Whether it is no matter of the server: what is asked, what the account may do, who answers there."""
-    by_its_kind = isinstance(error, UnknownStatementError | DeniedError) or error.always_unknown
+    by_its_kind = isinstance(error, UnknownStatementError | DeniedError) or error.state is State.UNKNOWN
     return by_its_kind or error.number in (_NO_DATABASE, READ_ONLY)

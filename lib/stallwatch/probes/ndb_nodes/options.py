@@ -105,7 +105,7 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
 
     An SQL node that answers, but cannot show how its cluster is, is UNKNOWN: --unreachable is not about that.
     """
-    from stallwatch.findings import ProbeError
+    from stallwatch.findings import ProbeError, State
     from stallwatch.probes.ndb_nodes import probe
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
     from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
@@ -116,8 +116,9 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
         try:
             yield from probe.findings(Ndbinfo(server, run.deadline), options, run, memory, sql_host)
         except (DeniedError, MissingTableError) as error:
-            error.always_unknown = True
+            error.state = State.UNKNOWN
             raise
         except ProbeError as error:
-            error.always_unknown |= not isinstance(error, MysqlError)
+            if not isinstance(error, MysqlError):
+                error.state = State.UNKNOWN
             raise

@@ -220,7 +220,7 @@ class Probe:
                 answer = innodb.ask_status(another, self._run.deadline.left(), self._server)
         except MysqlError as error:  # an account may have one connection only
             fault = Fault(State.OK, f"SHOW ENGINE INNODB STATUS was not asked: {error.what}")
-            yield error if error.always_unknown else fault
+            yield error if error.state is State.UNKNOWN else fault
             return
         if answer.reading:
             yield answer.reading
@@ -243,7 +243,7 @@ class Probe:
                 theirs = self._signals(server, snapshots)
         except ProbeError as error:  # that is no trouble of this replica
             fault = Fault(State.OK, f"not compared with the reference: {error.what}")
-            return error if error.always_unknown else fault
+            return error if error.state is State.UNKNOWN else fault
         known = can_compare(signals, theirs)
         alike = "nothing differs by three times" if known else "nothing could be compared"
         differs = ", ".join(differences(signals, theirs)) or alike

@@ -27,6 +27,6 @@ def judge(role: str | None, facts: Facts, channels: Sequence[Channel], where: st
     elif not channels:
         is_open = "read_only is OFF, " if facts.read_only is False else ""
         what = f"{where} is a source: {is_open}it replicates from no other server"
-        yield Fault(State.OK, f"{what} (check_innodb_locks shows whether its clients can commit)")
+        yield Fault(State.OK, f"{what} (check_mysql_stalls shows whether its clients can commit)")
     for one in channels:
         yield Fault(State.OK, f"this source still replicates from {one.source}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import ProbeError
+from stallwatch.findings import ProbeError, State
 
 
 class MysqlError(ProbeError):
@@ -26,7 +26,7 @@ class UnreachableError(MysqlError):
 class NotSentError(UnreachableError):
     """Nobody knows who answers in the server's place: the password was not sent, or it is not believed."""
 
-    always_unknown = True
+    state = State.UNKNOWN
 
 
 class NoAnswerError(MysqlError):

@@ -6,6 +6,7 @@ import re
 
 from stallwatch import withheld
 from stallwatch.deadline import LITTLE_TIME
+from stallwatch.findings import State
 from stallwatch.known import Known
 from stallwatch.line import Forms
 from stallwatch.sources import tcp
@@ -31,6 +32,7 @@ _FULL_FOR_USER = Known(
     "has no connection left for the user {user}",
     "look who holds them, or raise max_user_connections",
 )
+_OFFLINE = 3032  # somebody has taken it from all clients
 # What a server answers to one who logs in, by the error numbers of MySQL 9.7 and MariaDB 10.11.
 _REFUSALS = {
     1040: Known(
@@ -45,7 +47,7 @@ _REFUSALS = {
     1226: _FULL_FOR_USER,
     1820: _EXPIRED,
     1862: _EXPIRED,
-    3032: Known(
+    _OFFLINE: Known(
         "is in offline mode and refuses all clients",
         "ask who set offline_mode, then SET GLOBAL offline_mode = OFF as root",
     ),
@@ -219,7 +221,9 @@ def refusal(number: int, where: str, user: str) -> UnreachableError | None:
     if not (known := _REFUSALS.get(number)):
         return None
     what, advice = (text.format(user=user) for text in known)
-    return UnreachableError(f"{where} {what}", advice, number)
+    refused = UnreachableError(f"{where} {what}", advice, number)
+    refused.state = State.CRITICAL if number == _OFFLINE else None
+    return refused
 
 
 def _no_method(case: _Case) -> UnreachableError | None:

@@ -11,7 +11,7 @@ from stallwatch.sources.mysql import no_answer, no_log_in, rows
 from stallwatch.sources.mysql.connection import Connection
 from stallwatch.sources.mysql.errors import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.sources.mysql.facts import Facts
-from stallwatch.sources.mysql.flavour import flavour
+from stallwatch.sources.mysql.flavour import flavour, of_members
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.startup.sockets import socket
 from stallwatch.units import say_duration
@@ -22,16 +22,15 @@ if TYPE_CHECKING:
 
     from stallwatch.deadline import Deadline
     from stallwatch.sources.mysql.connection import Skimmed
+    from stallwatch.sources.mysql.flavour import Flavour
     from stallwatch.sources.mysql.log_in import Known
     from stallwatch.sources.mysql.process_here import ProcessHere
     from stallwatch.sources.mysql.rows import Value
     from stallwatch.sources.mysql.target import Target
 
 _WHO = ("@@version", "@@version_comment", "@@hostname", "CURRENT_USER()")
-_SESSION = (
-    "SET NAMES utf8mb4, autocommit = 1, time_zone = '+00:00', lock_wait_timeout = 1, "
-    "wait_timeout = {idle:.0f}, {statements}"
-)
+_SESSION = ("NAMES utf8mb4", "autocommit = 1", "time_zone = '+00:00'", "lock_wait_timeout = 1")
+_UNKNOWN_VARIABLE = 1193
 _SLOW = 0.5  # seconds to log in, on this host
 _GONE = 5  # seconds beyond our time before a server logs us out
 
@@ -57,14 +56,16 @@ class Server:
         self._account = ""
         begun = deadline.clock()
         self._connection = self._unconnected()
-        recording.answer(self._recorded, recording.LOG_IN, self._connect)
+        version = recording.answer(self._recorded, recording.LOG_IN, self._connect) or ""
         self.let_in_after = deadline.clock() - begun
         if self._connection.own_address and self.let_in_after > _SLOW:
             self._connection.watch()
         deadline.farewells.append(self._connection.close)
         try:
+            greeted = self._set_up(version)
             self._introduce_itself()
-            self._set_up()
+            if self.flavour.mariadb != greeted.mariadb:  # a proxy has greeted us
+                self.rows(f"SET {self._limit(self.flavour)}")
             self.answers_after = deadline.clock() - self._connection.greeted_at
         except MysqlError as error:
             self._connection.close()
@@ -76,7 +77,8 @@ class Server:
     def _unconnected(self, *, prove: bool = False) -> Connection:
         return Connection(self._target, self.deadline, self._known, self.deadline.keep, prove=prove)
 
-    def _connect(self) -> None:
+    def _connect(self) -> str:
+        """Log in; return the version by which the server has greeted us."""
         self.deadline.doing = f"connecting to {self.where}"
         try:
             if not self._logs_in():
@@ -84,6 +86,7 @@ class Server:
                 self._logs_in(prove=True)
         finally:
             self.deadline.doing = ""
+        return str(self._connection.server_version)
 
     def _logs_in(self, *, prove: bool = False) -> bool:
         """Log in; False if the server may prove that the certificate, which was refused, is its own."""
@@ -120,13 +123,29 @@ class Server:
         own = self._connection.own_address and host == socket.gethostname()
         self.local = bool(self._target.socket) or own
 
-    def _set_up(self) -> None:
+    def _set_up(self, version: str) -> Flavour:
         """Let the server end what we no longer wait for, show times in UTC, and leave no transaction open.
 
-        It logs us out, too, when this host is gone without a word: it would wait for us for 8 hours.
+        It logs us out, too, when this host is gone without a word: it would wait for us for 8 hours. Returns
+        whose it is by the ``version`` of its greeting, as a SELECT asked before this may wait for a cluster.
+        What a server does not know of what only some have is left out.
         """
-        left = max(0.001, self.deadline.left())  # 0 would be for ever
-        self.rows(_SESSION.format(statements=self.flavour.statement_limit(left), idle=left + _GONE))
+        greeted = flavour(version, "")
+        idle = f"wait_timeout = {self.deadline.left() + _GONE:.0f}"
+        only_some = [self._limit(greeted), *of_members(greeted, version)]
+        while True:
+            try:
+                self.rows(f"SET {', '.join([*_SESSION, idle, *only_some])}")
+            except MysqlError as error:
+                known = [one for one in only_some if one.split()[0] not in error.said]
+                if error.number != _UNKNOWN_VARIABLE or known == only_some:
+                    raise
+                only_some = known
+            else:
+                return greeted
+
+    def _limit(self, of: Flavour) -> str:
+        return of.statement_limit(max(0.001, self.deadline.left()))  # 0 would be for ever
 
     @property
     def process(self) -> ProcessHere | None:

@@ -72,6 +72,13 @@ class Step(Enum):
     START_REPLICA = auto()  # that acknowledges, or switch semi-sync off
     SEE_REPLICAS = auto()  # that are connected and do not acknowledge
     SEE_CLUSTER = auto()  # whose members decide on a COMMIT
+    FIND_PRIMARY = auto()  # among the members that are gone
+    SEE_APPLIER = auto()  # of this member, which holds up the others
+    SEE_QUEUES = auto()  # of the members, to find the one that holds up the others
+    SEE_MEMBER = auto()  # that does not answer
+    LET_IT_END = auto()  # a definition
+    SEE_REDO = auto()
+    SEE_ERROR_LOG = auto()
     SEE_PROCESSES = auto()
 
 

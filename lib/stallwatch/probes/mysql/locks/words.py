@@ -97,6 +97,19 @@ _STEPS: dict[Step, tuple[str, ...]] = {
         "see whether all members of the cluster are there and in step: KILL does not help",
         "see the members of the cluster",
     ),
+    Step.FIND_PRIMARY: (
+        "see the other members first, they may have a primary: KILL does not help",
+        "see the other members first",
+    ),
+    Step.SEE_APPLIER: ("see what keeps its applier (SHOW PROCESSLIST)",),
+    Step.SEE_QUEUES: ("see which member is behind: KILL does not help", "see which member is behind"),
+    Step.SEE_MEMBER: ("see that member: KILL does not help", "see that member"),
+    Step.LET_IT_END: ("let it end: KILL does not help who waits", "let it end"),
+    Step.SEE_REDO: ("see check_innodb_redo_log",),
+    Step.SEE_ERROR_LOG: (
+        "see its error log, have what it shows of them, then restart the server",
+        "see its error log",
+    ),
     Step.SEE_PROCESSES: ("see SHOW FULL PROCESSLIST",),
 }
 

@@ -157,7 +157,7 @@ class Signals(Gathered):
 
     @cached_property  # slow for a thousand connections
     def graph(self) -> Graph:
-        """Who waits for whom on this server, in the model of check_innodb_locks."""
+        """Who waits for whom on this server, in the model of check_mysql_stalls."""
         look = self.looks[-1] if self.looks else Look()
         copies = {number for one in self.backups for number in one.connections}
         if look.tables is None:

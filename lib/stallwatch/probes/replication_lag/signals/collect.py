@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from stallwatch.probes.mysql import processes, status
+from stallwatch.probes.mysql import innodb, processes, status
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Asking
 from stallwatch.probes.mysql.locks import in_status, metadata, rows, waits
 from stallwatch.probes.mysql.locks.metadata import GLOBAL_LOCK, METADATA_LOCK
@@ -47,13 +47,9 @@ _STATUS = (
     "Innodb_buffer_pool_load_status",
     "Innodb_history_list_length",
     "Innodb_data_pending_reads",
-    "Innodb_checkpoint_age",
-    "Innodb_checkpoint_max_age",
     "Innodb_lsn_current",
     "Innodb_os_log_written",
-    "Innodb_redo_log_current_lsn",
-    "Innodb_redo_log_checkpoint_lsn",
-    "Innodb_redo_log_capacity_resized",
+    *innodb.COUNTERS,
     in_status.WAITING,
 )
 _METRICS = (
