@@ -12,6 +12,7 @@ from whole_sentence import sentence
 
 ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "plugins"
+TRIES = 3
 LONGEST = 160  # letters before the perfdata, where names are short: a text message
 _LONG = re.compile(r"(\S{20})\S+")  # names that are not short
 _ALARM = re.compile(r"[A-Z_]+ (WARNING|CRITICAL|UNKNOWN) - [^|\n]*")  # the status line, before the perfdata
@@ -56,11 +57,17 @@ def environment(home):
 
 
 def run(home, plugin, *arguments, variables=(), **settings):
-    """Run a plugin; what it remembers is kept below ``home``. Its status line has to fit, see _ALARM."""
+    """Run a plugin; what it remembers is kept below ``home``. Its status line has to fit, see _ALARM.
+
+    Where it gets no time, as this machine is busy, which it reports, it is run again: TRIES times in all.
+    """
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
     command = [sys.executable, str(PLUGINS / plugin), *map(str, arguments)]
     variables = environment(home) | dict(variables)
-    done = subprocess.run(command, env=variables, text=True, check=False, timeout=120, **settings)
+    for _ in range(TRIES):
+        done = subprocess.run(command, env=variables, text=True, check=False, timeout=120, **settings)
+        if "this check got no processor time" not in (done.stdout or ""):
+            break
     if alarm := _ALARM.match(done.stdout or ""):
         assert len(_LONG.sub(r"\1", alarm[0].rstrip())) <= LONGEST, alarm[0]
     return done

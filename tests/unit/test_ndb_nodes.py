@@ -327,7 +327,7 @@ def test_a_node_that_was_up_and_is_started_for_the_management_server_is_a_matter
     assert status == 1
     assert first_line(text) == (
         "NDB_NODES WARNING - node 4 does not answer sql1:3306, node group 0 has only node 3 left "
-        "in reach of sql1:3306 - check its process, then the network"
+        "in its reach - check its process, then the network"
     )
     assert look()[0] == 2
 

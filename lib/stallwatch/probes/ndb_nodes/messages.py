@@ -183,7 +183,7 @@ def _meaning(presence: Presence, nodes: Sequence[int]) -> tuple[str, list[str]]:
     if alone:
         gone = [node for group in alone for node in group.members if node not in group.up]
         is_apart = all(presence.is_apart(node) for node in gone)
-        reach = f" in reach of {presence.cluster.where}" if is_apart else ""
+        reach = " in its reach" if is_apart else ""
         if len(alone) == 1:
             each.append(f"{_named(alone)} has only node {alone[0].up[0]} left{reach}")
         else:

@@ -6,7 +6,7 @@ import time
 
 from stallwatch.causes import Cause, Certainty, Kind
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
-from stallwatch.line import Forms
+from stallwatch.line import Forms, forms
 from stallwatch.probes.ndb_redo_buffer import slow_disk
 from stallwatch.probes.ndb_redo_buffer.diagnosis import FULL, REDO_BUFFER
 from stallwatch.probes.ndb_redo_buffer.pages import LONG
@@ -302,7 +302,8 @@ def disks(
         more = (*_measured(waits[node]), *others)
         why, step = _called(cause), advice(cause)
         if cause.certainty is Certainty.CERTAIN:
-            why += f" for {listed([FILES[one] for one in cause.parameters['files']])}"
+            files = listed([FILES[one] for one in cause.parameters["files"]])
+            why = Forms(f"{why} for {files}", *forms(why))
         else:
             more = (*more, "no other evidence of the disk: look at the processors of its host, too")
             step = _LOOK
