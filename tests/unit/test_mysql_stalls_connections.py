@@ -36,7 +36,7 @@ def server_with(used, *holders, most=100):
 @pytest.mark.parametrize(
     ("holder", "said"),
     [
-        (POOL, "app@web1 has 80, 78 idle - let their pool keep fewer, or raise max_connections"),
+        (POOL, "app@web1 has 80, 78 idle - let that pool keep fewer, or raise max_connections"),
         (BUSY, "report@app2 has 60, 2 idle - see what they wait for (SHOW PROCESSLIST)"),
     ],
 )

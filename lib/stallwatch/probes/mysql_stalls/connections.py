@@ -32,7 +32,7 @@ _HOLDERS = (
 _BY_ACCOUNT = " WHERE COMMAND <> 'Daemon' GROUP BY USER, SUBSTRING_INDEX(HOST, ':', 1)"
 _FIRST = " ORDER BY COUNT(*) DESC LIMIT 5"
 _KEPT = "connections"
-_POOL = Forms("let their pool keep fewer, or raise max_connections", "let their pool keep fewer")
+_POOL = Forms("let that pool keep fewer, or raise max_connections", "let that pool keep fewer")
 _BUSY = Forms("see what they wait for (SHOW PROCESSLIST)", "see what they wait for")
 _LET_IN = (
     "one place is kept for CONNECTION_ADMIN or SUPER; MySQL's admin_port and MariaDB's extra_port let"
