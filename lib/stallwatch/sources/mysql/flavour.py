@@ -6,7 +6,6 @@ import re
 
 from stallwatch.startup import NamedTuple
 
-_GROUP_CONSISTENCY = (8, 0, 14)  # MySQL, with or without the plugin of Group Replication
 _OLD_PREFIX = "5.5.5-"  # MariaDB before 11 puts it first, for replicas of MySQL that know no version 10
 
 
@@ -30,17 +29,6 @@ class Flavour(NamedTuple):
         if self.mariadb:
             return f"max_statement_time = {seconds:.3f}"
         return f"max_execution_time = {1000 * seconds:.0f}"
-
-
-def of_members(greeted: Flavour, version: str) -> tuple[str, ...]:
-    """Give the settings, for SET SESSION, by which no SELECT of ours waits for other members of a cluster.
-
-    Galera's is of MariaDB and of Percona XtraDB Cluster, whose version has one more number behind MySQL's:
-    "8.0.36-28.1", as Percona Server's has.
-    """
-    galera = greeted.mariadb or re.search(r"-\d", version)
-    group = not greeted.mariadb and greeted.version >= _GROUP_CONSISTENCY
-    return ("wsrep_sync_wait = 0",) * bool(galera) + ("group_replication_consistency = 'EVENTUAL'",) * group
 
 
 def flavour(version: str, comment: str) -> Flavour:

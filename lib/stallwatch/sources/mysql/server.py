@@ -11,7 +11,7 @@ from stallwatch.sources.mysql import no_answer, no_log_in, rows
 from stallwatch.sources.mysql.connection import Connection
 from stallwatch.sources.mysql.errors import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.sources.mysql.facts import Facts
-from stallwatch.sources.mysql.flavour import flavour, of_members
+from stallwatch.sources.mysql.flavour import flavour
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.startup.sockets import socket
 from stallwatch.units import say_duration
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 
     from stallwatch.deadline import Deadline
     from stallwatch.sources.mysql.connection import Skimmed
-    from stallwatch.sources.mysql.flavour import Flavour
     from stallwatch.sources.mysql.log_in import Known
     from stallwatch.sources.mysql.process_here import ProcessHere
     from stallwatch.sources.mysql.rows import Value
     from stallwatch.sources.mysql.target import Target
 
 _WHO = ("@@version", "@@version_comment", "@@hostname", "CURRENT_USER()")
-_SESSION = ("NAMES utf8mb4", "autocommit = 1", "time_zone = '+00:00'", "lock_wait_timeout = 1")
-_UNKNOWN_VARIABLE = 1193
+_SESSION = (
+    "SET NAMES utf8mb4, autocommit = 1, time_zone = '+00:00', lock_wait_timeout = 1, "
+    "wait_timeout = {idle:.0f}, {statements}"
+)
 _SLOW = 0.5  # seconds to log in, on this host
 _GONE = 5  # seconds beyond our time before a server logs us out
 
@@ -56,16 +57,14 @@ class Server:
         self._account = ""
         begun = deadline.clock()
         self._connection = self._unconnected()
-        version = recording.answer(self._recorded, recording.LOG_IN, self._connect) or ""
+        recording.answer(self._recorded, recording.LOG_IN, self._connect)
         self.let_in_after = deadline.clock() - begun
         if self._connection.own_address and self.let_in_after > _SLOW:
             self._connection.watch()
         deadline.farewells.append(self._connection.close)
         try:
-            greeted = self._set_up(version)
             self._introduce_itself()
-            if self.flavour.mariadb != greeted.mariadb:  # a proxy has greeted us
-                self.rows(f"SET {self._limit(self.flavour)}")
+            self._set_up()
             self.answers_after = deadline.clock() - self._connection.greeted_at
         except MysqlError as error:
             self._connection.close()
@@ -77,8 +76,7 @@ class Server:
     def _unconnected(self, *, prove: bool = False) -> Connection:
         return Connection(self._target, self.deadline, self._known, self.deadline.keep, prove=prove)
 
-    def _connect(self) -> str:
-        """Log in; return the version by which the server has greeted us."""
+    def _connect(self) -> None:
         self.deadline.doing = f"connecting to {self.where}"
         try:
             if not self._logs_in():
@@ -86,7 +84,6 @@ class Server:
                 self._logs_in(prove=True)
         finally:
             self.deadline.doing = ""
-        return str(self._connection.server_version)
 
     def _logs_in(self, *, prove: bool = False) -> bool:
         """Log in; False if the server may prove that the certificate, which was refused, is its own."""
@@ -123,29 +120,13 @@ class Server:
         own = self._connection.own_address and host == socket.gethostname()
         self.local = bool(self._target.socket) or own
 
-    def _set_up(self, version: str) -> Flavour:
+    def _set_up(self) -> None:
         """Let the server end what we no longer wait for, show times in UTC, and leave no transaction open.
 
-        It logs us out, too, when this host is gone without a word: it would wait for us for 8 hours. Returns
-        whose it is by the ``version`` of its greeting, as a SELECT asked before this may wait for a cluster.
-        What a server does not know of what only some have is left out.
+        It logs us out, too, when this host is gone without a word: it would wait for us for 8 hours.
         """
-        greeted = flavour(version, "")
-        idle = f"wait_timeout = {self.deadline.left() + _GONE:.0f}"
-        only_some = [self._limit(greeted), *of_members(greeted, version)]
-        while True:
-            try:
-                self.rows(f"SET {', '.join([*_SESSION, idle, *only_some])}")
-            except MysqlError as error:
-                known = [one for one in only_some if one.split()[0] not in error.said]
-                if error.number != _UNKNOWN_VARIABLE or known == only_some:
-                    raise
-                only_some = known
-            else:
-                return greeted
-
-    def _limit(self, of: Flavour) -> str:
-        return of.statement_limit(max(0.001, self.deadline.left()))  # 0 would be for ever
+        left = max(0.001, self.deadline.left())  # 0 would be for ever
+        self.rows(_SESSION.format(statements=self.flavour.statement_limit(left), idle=left + _GONE))
 
     @property
     def process(self) -> ProcessHere | None:
