@@ -111,11 +111,11 @@ class LogIn:
     """One log-in at a server: ``entry`` is how it went."""
 
     def __init__(self, run, recorded, statements):
+        self.entry = {"at": recorded["at"], "took": recorded["took"], "answer": None}
         self._run = run
         self._where = recorded["where"]
         name, version, _ = recorded["flavour"]
         self._who = [f"{'.'.join(map(str, version))}-{name}", name, self._where, recorded["account"]]
-        self.entry = {"at": recorded["at"], "took": recorded["took"], "answer": self._who[0]}
         self._answers = Answers(recorded["answers"], statements)
 
     def find(self, sql, *arguments):

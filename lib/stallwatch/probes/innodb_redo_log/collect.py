@@ -37,7 +37,7 @@ TIMES, APART = 5, 0.2  # seconds
 _BYTES = ("Innodb_redo_log_current_lsn", "Innodb_lsn_current", "Innodb_os_log_written")  # the first one known
 _STATUS = (
     "Uptime",
-    *_BYTES[1:],
+    *_BYTES[1:],  # the first one is among the others
     *innodb.COUNTERS,
     "Innodb_redo_log_enabled",
     "Innodb_log_waits",

@@ -58,13 +58,16 @@ _PROGRESS = {  # by whether it is MariaDB
 }
 _MOST = 20  # connections whose last statements are asked for
 _OWN_PROCESS_LIST = (8, 0, 22)
+_LEAST = 2  # seconds of another wait than for a lock: to write what was changed takes milliseconds
+_LONG = 10  # seconds of a write that may make no progress
 _WAITS_FOR_LOCK = "STATE LIKE 'Waiting for % lock' OR STATE IN ('Waiting for table flush', 'User lock')"
-# A client's statement that waits for something else for 2 s, or may make no progress: see `Phase`.
+# A client's statement that waits for something else, or may make no progress: `Phase` decides what it is.
 _WAITS_FOR_OTHER = (
-    "COMMAND IN ('Query', 'Execute') AND USER <> 'system user' AND TIME >= 2 AND (STATE LIKE 'waiting %'"
-    " OR STATE IN ('Commit', 'Commit implicit', 'query end', 'Writing to binlog', 'Opening tables')"
+    f"COMMAND IN ('Query', 'Execute') AND USER <> 'system user' AND TIME >= {_LEAST}"
+    " AND (STATE LIKE 'waiting %' OR STATE IN ('Commit', 'Commit implicit', 'query end', 'Writing to binlog',"
+    " 'Opening tables')"
     " OR (STATE = 'starting' AND INFO LIKE 'COMMIT%') OR STATE LIKE 'Executing hook%'"
-    f" OR (TIME >= 10 AND (STATE LIKE 'updat%' OR STATE LIKE 'delet%' OR STATE LIKE 'insert%')))"
+    f" OR (TIME >= {_LONG} AND (STATE LIKE 'updat%' OR STATE LIKE 'delet%' OR STATE LIKE 'insert%')))"
     f" AND NOT ({_WAITS_FOR_LOCK})"
 )
 _SUMMED = "SELECT SUM({0}) AS waiting, MAX(IF({0}, TIME, NULL)) AS seconds, SUM({1}) AS others FROM "
@@ -84,8 +87,6 @@ _RECEIVES = re.compile(
 )
 # SELECT GET_LOCK() and SLEEP(), whatever waits for a lock, and whoever waits for us to read.
 _WAITS = re.compile(r"User (lock|sleep)|Waiting|Writing to net|Sending to client|Reading from net")
-_LEAST = 2.0  # seconds of another wait than for a lock: to write what was changed takes milliseconds
-_LONG = 10.0  # seconds of a write that may make no progress
 # What a client asked to wait for (SOURCE_POS_WAIT and its like), and threads that have nothing to do.
 _AS_ASKED = re.compile(
     r"Waiting (in|for) (MASTER_GTID_WAIT|GTID to be committed|next activation|.* position$)"
@@ -110,7 +111,7 @@ class Phase(Enum):
         r"|Waiting for (prior transaction to (start )?commit|certification|flow control|Binlog Group Commit)"
     )
     TABLES = re.compile(r"Opening tables?$")
-    WRITE = re.compile(r"[Uu]pdat(e|ing)\b|(from|init for|for) update$|(?i:delet|insert)")
+    WRITE = re.compile(r"[Uu]pdat(e|ing)\b|init for update$|(?i:delet|insert)")
     OTHER = re.compile(r"[Ww]aiting ")
 
 

@@ -185,12 +185,11 @@ class Collector:
         writes = [number for number, phase in details.other_waits.items() if phase is Phase.WRITE]
         if not writes:
             return details
-        before = progress(self.asking, writes)
+        moving, before = {*writes}, progress(self.asking, writes)
         if before and deadline.left() > PAUSE + LEFT:
             deadline.rest(PAUSE)
             after = progress(self.asking, writes)
-            writes = [one for one in writes if before.get(one) != after.get(one, ())]
-        moving = {*writes}
+            moving = {one for one in writes if before.get(one) != after.get(one, ())}
         stand = {number: phase for number, phase in details.other_waits.items() if number not in moving}
         return details._replace(other_waits=stand)
 

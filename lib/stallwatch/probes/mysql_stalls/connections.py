@@ -10,6 +10,7 @@ from stallwatch.history import recall, remember
 from stallwatch.line import Forms
 from stallwatch.probes.mysql.asking import Statement, number, text, whole
 from stallwatch.probes.mysql.processes import of_process_list
+from stallwatch.sources.mysql.errors import TOO_MANY
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 from stallwatch.words import plural
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.asking import Asking, Row
     from stallwatch.sources.mysql import UnreachableError
 
-NAME = "connections"
-_TOO_MANY = 1040  # ER_CON_COUNT_ERROR of MySQL and MariaDB
+NAME = "connections"  # of the quantity, and of what is remembered of it
 _WORTH = 0.5  # of max_connections: from here on it is remembered who has them
 _MOST = "SELECT @@max_connections AS most"
 _HOLDERS = (
@@ -31,7 +31,6 @@ _HOLDERS = (
 )
 _BY_ACCOUNT = " WHERE COMMAND <> 'Daemon' GROUP BY USER, SUBSTRING_INDEX(HOST, ':', 1)"
 _FIRST = " ORDER BY COUNT(*) DESC LIMIT 5"
-_KEPT = "connections"
 _POOL = Forms("let that pool keep fewer, or raise max_connections", "let that pool keep fewer")
 _BUSY = Forms("see what they wait for (SHOW PROCESSLIST)", "see what they wait for")
 _LET_IN = (
@@ -73,7 +72,7 @@ def look(asking: Asking, connected: int, memory: dict[str, Any]) -> Used | None:
     if used.number >= _WORTH * most:
         rows = of_process_list(asking, _HOLDERS, _BY_ACCOUNT + _FIRST)
         used = used._replace(holders=tuple(map(_holder, rows)))
-        remember(memory, _KEPT, used)
+        remember(memory, NAME, used)
     return used
 
 
@@ -95,9 +94,9 @@ def reading(used: Used, server: Subject) -> Reading:
 
 def refused(error: UnreachableError, memory: dict[str, Any]) -> Fault | None:
     """Report that none is left, not even for this check, and who had them; None: it is another error."""
-    if error.number != _TOO_MANY:
+    if error.number != TOO_MANY:
         return None
-    last = recall(memory, _KEPT, Used)
+    last = recall(memory, NAME, Used)
     why, advice = "whose they are is not known", error.advice
     more: tuple[str, ...] = (_LET_IN,)
     if last and last.holders:

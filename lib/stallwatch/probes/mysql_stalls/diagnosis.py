@@ -61,13 +61,14 @@ def of_other_waits(found: Found, group: Blocked) -> Cause:
     return other_waits.judge(seen, found.server._replace(within=within), since)
 
 
-def standing(found: Found) -> list[Blocked]:
+def standing(found: Found) -> Found:
     """Leave out a single client in a state that may well be work, unless it is known why it waits."""
-    return [
+    groups = [
         group
         for group in found.other_waits
         if not group.may_be_work or of_other_waits(found, group).kind is not Kind.UNKNOWN
     ]
+    return found._replace(other_waits=groups)
 
 
 def of_timeouts(found: Found) -> Cause:

@@ -108,7 +108,7 @@ def heads(waiting: Waiting, details: Details, memory: Memory) -> list[Head]:
 
 def _waits_itself(connection: int, details: Details) -> bool:
     """Whether it waits for something that is no lock, so that to end it would not help."""
-    return details.other_waits.get(connection, Phase.WRITE) is not Phase.WRITE
+    return details.other_waits.get(connection) not in {None, Phase.WRITE}
 
 
 def _together(found: Sequence[Head]) -> list[Head]:

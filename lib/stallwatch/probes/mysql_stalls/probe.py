@@ -77,8 +77,7 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
         if found.other_waits:
             seconds = heads.longest(found.other_waits, details)
             seen = other_waits.evidence(collector.asking, seconds, details.processes.values())
-            found = found._replace(evidence=seen)
-            found = found._replace(other_waits=diagnosis.standing(found))
+            found = diagnosis.standing(found._replace(evidence=seen))
     if (interval if interval.seconds else looked[-1]).counts.get(DEADLOCKS):
         run.so_far(messages.all_of_it(found, run), all_but="the latest deadlock")
         parties, at = collector.latest_deadlock(run.deadline.left() - _SPARE)

@@ -12,6 +12,7 @@ from stallwatch.probes.mysql_status.kinds import COUNTER, UNKNOWN
 from stallwatch.probes.mysql_status.model import say_number
 from stallwatch.probes.mysql_status.sets import SETS
 from stallwatch.probes.mysql_status.sets.clients import TURNED_AWAY
+from stallwatch.sources.mysql.errors import TOO_MANY
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.thresholds import Range
 from stallwatch.units import say_duration
@@ -30,7 +31,6 @@ ENOUGH = 100  # that has to be counted for a ratio to it
 _KEPT = "lasting"
 _LONGER = 10  # times as long as before between two looks: they are not in a row
 _USUAL = 60.0  # seconds between two looks, at least
-TOO_MANY = 1040  # ER_CON_COUNT_ERROR of MySQL and MariaDB
 _ADVICE = (
     "see who is connected and what they wait for: one place is reserved for CONNECTION ADMIN (SUPER), and "
     "MySQL's admin_address and MariaDB's extra_port let in administrators, too"

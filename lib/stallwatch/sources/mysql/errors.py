@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from stallwatch.findings import ProbeError, State
 
+TOO_MANY = 1040  # ER_CON_COUNT_ERROR of MySQL and MariaDB: no connection is left
+
 
 class MysqlError(ProbeError):
     """Something could not be had from the server; ``number`` is MySQL's own of the error, 0: it has none.

@@ -11,7 +11,7 @@ from stallwatch.known import Known
 from stallwatch.line import Forms
 from stallwatch.sources import tcp
 from stallwatch.sources.mysql.connection import TooMuchError
-from stallwatch.sources.mysql.errors import UnreachableError
+from stallwatch.sources.mysql.errors import TOO_MANY, UnreachableError
 from stallwatch.sources.mysql.facts import Facts
 from stallwatch.sources.mysql.log_in import CONNECTING, GREETING, NoTlsError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -35,7 +35,7 @@ _FULL_FOR_USER = Known(
 _OFFLINE = 3032  # somebody has taken it from all clients
 # What a server answers to one who logs in, by the error numbers of MySQL 9.7 and MariaDB 10.11.
 _REFUSALS = {
-    1040: Known(
+    TOO_MANY: Known(
         "has no connection left (Too many connections)", "look who holds them, or raise max_connections"
     ),
     1044: Known("denied access to the user {user}", "look at SHOW GRANTS of that user"),
