@@ -28,7 +28,9 @@ from mysql_bytes import (
     turns,
 )
 from mysql_without_end import ENDLESS, LARGEST, SECONDS
+from stallwatch.findings import State
 from stallwatch.sources import mysql
+from stallwatch.sources.mysql import no_log_in
 
 MEGABYTES = 200
 MUTATIONS = representative(1000, every=4000)
@@ -211,6 +213,11 @@ def test_a_server_that_speaks_something_else(said, sentence):
 )
 def test_a_server_that_does_not_even_greet(octets, sentence):
     assert complaint(turns([packet(0, octets)])) == sentence
+
+
+@pytest.mark.parametrize(("number", "state"), [(3032, State.CRITICAL), (1040, State.WARNING)])
+def test_offline_mode_is_critical_whatever_a_server_is_that_cannot_be_asked(number, state):
+    assert no_log_in.refusal(number, "db1", "mon").fault(State.WARNING).state is state
 
 
 @pytest.mark.parametrize(

@@ -239,6 +239,14 @@ def test_what_only_looks_like_it(look, server):
     assert look(server)[0] == 0
 
 
+def test_a_commit_of_mysql_5_7_has_the_state_of_what_begins(look):
+    server = server_in("starting", version="MySQL 5.7")
+    server.listed[0]["Info"] = "commit"
+    assert judged(look.report(server)).kind is SLOW
+    server.listed[0]["Info"] = "SELECT 1"
+    assert look(server, state=False)[0] == 0
+
+
 def test_a_large_commit_alone_is_at_work_for_minutes(look):
     server = server_in(AT_COMMIT)
     server.transactions = [trx(HEAD, 100, modified=LARGE)]
