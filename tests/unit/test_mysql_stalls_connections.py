@@ -24,7 +24,7 @@ def server_with(used, *holders, most=100):
 
     def rows(sql, *values, within=None):
         if "@@max_connections" in sql:
-            return [{"most": most}] if most else []
+            return [one | {"most": most} for one in answer(sql, *values, within=within)]
         if "COUNT(*) AS number" in sql:
             return [dict(one) for one in holders]
         return answer(sql, *values, within=within)

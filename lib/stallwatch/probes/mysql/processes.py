@@ -70,7 +70,10 @@ _WAITS_FOR_OTHER = (
     f" OR (TIME >= {_LONG} AND (STATE LIKE 'updat%' OR STATE LIKE 'delet%' OR STATE LIKE 'insert%')))"
     f" AND NOT ({_WAITS_FOR_LOCK})"
 )
-_SUMMED = "SELECT SUM({0}) AS waiting, MAX(IF({0}, TIME, NULL)) AS seconds, SUM({1}) AS others FROM "
+_SUMMED = (
+    "SELECT SUM({0}) AS waiting, MAX(IF({0}, TIME, NULL)) AS seconds, SUM({1}) AS others,"
+    " @@max_connections AS most FROM "
+)
 _WAITING = _SUMMED.format(_WAITS_FOR_LOCK, _WAITS_FOR_OTHER)
 _SYSTEM = "system user"
 # States of appliers of MySQL 5.7 to 9.7 and MariaDB 10.5 to 11.8, measured there: nothing to do, and who
@@ -238,14 +241,18 @@ def threads_here(asking: Asking) -> tuple[Thread, ...]:
     return tuple(record(row, Thread) for row in asking.rows(_THREADS_HERE[asking.server.flavour.mariadb]))
 
 
-def waiting_by_state(asking: Asking) -> tuple[int, float, int]:
-    """Count the connections whose state is to wait for a lock; return also the longest time of one.
+class Counted(NamedTuple):
+    """What all connections wait for, by their states: row locks are not among them, as they have none."""
 
-    The third number is that of clients' statements that wait for something else for 2 s. Row locks are not
-    among them: they have no state.
-    """
-    row = next(iter(of_process_list(asking, _WAITING)), {})
-    return whole(row, "waiting"), number(row, "seconds"), whole(row, "others")
+    waiting: int  # connections that wait for a lock
+    seconds: float  # the longest time of one
+    others: int  # clients' statements that wait for something else
+    most: int  # max_connections; 0: not known
+
+
+def waiting_by_state(asking: Asking) -> Counted:
+    """Count the connections whose state is to wait."""
+    return record(next(iter(of_process_list(asking, _WAITING)), {}), Counted)
 
 
 def of_process_list(asking: Asking, select: str, then: str = "") -> list[Row]:

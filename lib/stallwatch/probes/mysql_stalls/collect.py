@@ -92,7 +92,7 @@ class Collector:
         self.asking = Asking(server, run.trace)
         self.flavour = server.flavour
         self.history: float | None = None  # length of the history list; None: not asked, or not known
-        self.connected = 0  # clients
+        self.connected = self.most_connections = 0  # clients; max_connections, 0: not known
         self._waiting_now = 0  # for rows, as the server counts them
         self._listed: tuple[Process, ...] | None = None  # the process list, which is asked for once
         self._tables: Mapping[str, tuple[str, str]] | None = None  # of rows, if the status was asked for them
@@ -110,12 +110,14 @@ class Collector:
     def waiting(self) -> Waiting:
         """See who waits: the cheap look."""
         transactions = self.transactions()
-        by_state, seconds, others = waiting_by_state(self.asking)
+        counted = waiting_by_state(self.asking)
         self.asking.must_have_answered()
         longest = max((one.waiting or 0.0 for one in transactions), default=0.0)
         is_cut = self._tables is not None or len(transactions) >= rows.MOST
-        counted = self._waiting_now if is_cut else 0
-        return Waiting(transactions, by_state, max(seconds, longest), counted, others)
+        by_counter = self._waiting_now if is_cut else 0
+        longest = max(counted.seconds, longest)
+        self.most_connections = counted.most
+        return Waiting(transactions, counted.waiting, longest, by_counter, counted.others)
 
     def transactions(self) -> tuple[Transaction, ...]:
         """Ask for the transactions that wait, and the oldest: in a way that the server can bear."""

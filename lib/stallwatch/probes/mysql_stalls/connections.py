@@ -8,7 +8,7 @@ from stallwatch.causes import Cause, Certainty, Kind, Subject
 from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.history import recall, remember
 from stallwatch.line import Forms
-from stallwatch.probes.mysql.asking import Statement, number, text, whole
+from stallwatch.probes.mysql.asking import record
 from stallwatch.probes.mysql.processes import of_process_list
 from stallwatch.sources.mysql.errors import TOO_MANY
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from stallwatch.probes.mysql.asking import Asking, Row
+    from stallwatch.probes.mysql.asking import Asking
     from stallwatch.sources.mysql import UnreachableError
 
 NAME = "connections"  # of the quantity, and of what is remembered of it
 _WORTH = 0.5  # of max_connections: from here on it is remembered who has them
-_MOST = "SELECT @@max_connections AS most"
 _HOLDERS = (
     "SELECT USER AS user, SUBSTRING_INDEX(HOST, ':', 1) AS host, COUNT(*) AS number,"
     " SUM(COMMAND = 'Sleep') AS idle, MAX(IF(COMMAND = 'Sleep', TIME, 0)) AS longest FROM "
@@ -63,22 +62,16 @@ class Used(NamedTuple):
         return 100.0 * self.number / self.most
 
 
-def look(asking: Asking, connected: int, memory: dict[str, Any]) -> Used | None:
-    """See how many of its connections a server has, and from half of them on whose they are."""
-    most = next((whole(row, "most") for row in asking.rows(Statement(_MOST))), 0)
+def look(asking: Asking, connected: int, most: int, memory: dict[str, Any]) -> Used | None:
+    """See how many of its ``most`` connections a server has, and from half of them on whose they are."""
     if not most:
         return None
     used = Used(time.time(), connected, most)
     if used.number >= _WORTH * most:
         rows = of_process_list(asking, _HOLDERS, _BY_ACCOUNT + _FIRST)
-        used = used._replace(holders=tuple(map(_holder, rows)))
+        used = used._replace(holders=tuple(record(row, Holder) for row in rows))
         remember(memory, NAME, used)
     return used
-
-
-def _holder(row: Row) -> Holder:
-    count, idle = whole(row, "number"), whole(row, "idle")
-    return Holder(text(row, "user"), text(row, "host"), count, idle, number(row, "longest"))
 
 
 def reading(used: Used, server: Subject) -> Reading:

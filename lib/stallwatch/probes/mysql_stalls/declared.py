@@ -37,5 +37,5 @@ DECLARED = Declared(
         Panel("History list", ("history_list",)),
     ),
     # Tests of others leave transactions open for a moment.
-    healthy=Healthy("mysql", ("--timeouts-warning", "~:"), "a lock"),
+    healthy=Healthy("mysql", ("--timeouts-warning", "~:"), "stalled"),
 )

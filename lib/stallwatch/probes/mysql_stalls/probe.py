@@ -44,7 +44,9 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
     subject = Subject(server.where, started=now - looked[-1].uptime)
     found = Found(waiting, Details(Graph(()), {}), subject, now, interval, server.flavour)
     grown = _grown(memory, looked[-1].uptime, collector.history)
-    used = connections.look(collector.asking, collector.connected, memory)
+    used = connections.look(
+        collector.asking, collector.connected, collector.most_connections, memory
+    )
     found = found._replace(history=collector.history, grown=grown, used=used)
     run.so_far(messages.all_of_it(found, run))
     lasts = waiting.longest >= _WORTH or kept.knew_any or interval.counts.get(TIMEOUTS)
