@@ -372,7 +372,7 @@ def many_tables_and_sessions(server):
     with server.session() as sql:
         (before,) = sql("SELECT @@GLOBAL.max_connections AS n")
         sql("SET sql_log_bin = 0")
-        sql(f"SET GLOBAL max_connections = {2 * IDLE}")
+        sql(f"SET GLOBAL max_connections = {3 * IDLE}")  # of half of them it is asked whose they are
         try:
             sql("CREATE DATABASE many")
             for number in range(TABLES):
