@@ -291,7 +291,7 @@ def test_a_server_that_lets_nobody_in(ask, asked, home, subject, trouble):
     else:
         refused = "readable password" in outcome.line  # by us: that is no matter of --unreachable
         full = (subject.plugin, trouble.provoke) == ("mysql_stalls", too_many_connections)
-        found = full or "in offline mode" in outcome.line  # that is what it is asked, or wrong for all clients
+        found = full or "in offline mode" in outcome.line  # what it is asked, or wrong for all
         expected = UNKNOWN if refused else CRITICAL if found else subject.unreachable
         assert outcome.status == expected, outcome
         assert memory(home) == known
